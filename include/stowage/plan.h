@@ -39,6 +39,7 @@
 #define STOWAGE_PLAN_H_
 
 #include <stowage/base.h>
+#include <stowage/csv.h>
 #include <stowage/effects.h>
 #include <stowage/graph.h>
 #include <stowage/place.h>
@@ -51,6 +52,7 @@ extern "C" {
 
 typedef struct stow_plan stow_plan;
 typedef struct stow_weight_layout stow_weight_layout;
+typedef struct stow_start stow_start;
 
 // ---------------------------------------------------------------------------------------------
 // Options and presets
@@ -134,6 +136,10 @@ typedef struct stow_plan_options {
   // As in stow_place_options. If it is above STOW_PLAN_DEFAULT_PATIENCE, attempts are compared with
   // that first, and the best of them is then searched with all nodes.
   uint64_t patience;
+  // Buffers of an earlier plan, of this graph or of one that is nearly the same: those that are
+  // still there keep their offsets where that costs nothing (stow_place_options.start). NULL: none.
+  // Borrowed during the call.
+  const stow_start* start;
 } stow_plan_options;
 
 // Writes every field; afterwards each value is literal, and 0 means 0. An unknown preset is treated
@@ -302,6 +308,45 @@ typedef struct stow_search {
   bool stopped;          // by the callback
 } stow_search;
 STOW_API stow_status stow_plan_describe_search(const stow_plan* plan, stow_search* out_search);
+
+// ---------------------------------------------------------------------------------------------
+// Planning again: a plan that starts from an earlier one, whose graph may differ. For compilers
+// that plan after every change: if little has changed, few buffers move and less is searched.
+//
+//     stow_start* start = NULL;
+//     stow_status status = stow_start_from_plan(earlier, heap, diag, &start);
+//     options.start = start;
+//     if (status == STOW_OK) status = stow_plan_make(changed, NULL, &options, heap, diag, &plan);
+//     stow_start_destroy(start);
+
+// The buffers of |plan|: roots that have a slot, by id, then scratch with bytes, then reserved
+// ranges. Does not refer to the plan afterwards; free it with stow_start_destroy.
+STOW_API stow_status stow_start_from_plan(const stow_plan* plan, stow_allocator allocator,
+                                          stow_diag* diag, stow_start** out_start);
+// The rows of |csv|, which is a plan (STOW_PLAN_CSV), or a placement whose ids are the names of its
+// buffers. Does not refer to |csv| afterwards.
+STOW_API stow_status stow_start_from_csv(const stow_csv* csv, stow_allocator allocator,
+                                         stow_diag* diag, stow_start** out_start);
+STOW_API void stow_start_destroy(stow_start* start);
+STOW_API size_t stow_start_count(const stow_start* start);
+
+// Which buffers of |now| were there in |start|. The same name is the same buffer; of those left,
+// the first of a kind and size is the first there; then, if equally many of a kind are left, the
+// first of a kind is. |out_offsets|, one per buffer of |now|, are those in |start|, or
+// STOW_PLACE_ANYWHERE. O(n log n). stow_plan_make does that itself; for placement problems.
+STOW_API stow_status stow_start_match(const stow_start* start, const stow_start* now,
+                                      stow_allocator allocator, stow_diag* diag,
+                                      uint64_t* out_offsets);
+
+// What became of the buffers of options.start. Not saved.
+typedef struct stow_moves {
+  size_t struct_size;  // sizeof(stow_moves), set by the caller
+  bool started;        // there was a start
+  size_t kept;         // buffers that were there, at the same offset
+  size_t moved;        // buffers that were there, at another offset
+  size_t added;        // buffers that were not there
+} stow_moves;
+STOW_API stow_status stow_plan_describe_moves(const stow_plan* plan, stow_moves* out_moves);
 
 // ---------------------------------------------------------------------------------------------
 // Writing and reading. Lines end in LF; the same plan gives the same bytes on every machine.

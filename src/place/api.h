@@ -2,6 +2,7 @@
 #ifndef STOWAGE_SRC_PLACE_API_H_
 #define STOWAGE_SRC_PLACE_API_H_
 
+#include <stowage/csv.h>
 #include <stowage/place.h>
 
 #include "base/shared.h"
@@ -26,5 +27,13 @@ STOWI_SHARED stow_status stowi_place_best_fit(const stow_problem* problem,
                                               const stow_place_options* options,
                                               stow_allocator allocator, stow_diag* diag,
                                               stow_placement** out_placement);
+
+// Hands the cells of the column |name|, which has no meaning for placement, to |take|, row by row;
+// none if there is no such column. In a quoted cell, quotes are still doubled. Returns the first
+// status that is not STOW_OK.
+typedef stow_status (*stowi_place_csv_take)(void* user, size_t row, stow_str cell, bool is_quoted);
+STOWI_SHARED stow_status stowi_place_csv_each(const stow_csv* csv, stow_str name,
+                                              stowi_place_csv_take take, void* user);
+STOWI_SHARED bool stowi_place_csv_has_column(const stow_csv* csv, stow_str name);
 
 #endif  // STOWAGE_SRC_PLACE_API_H_

@@ -111,6 +111,7 @@ struct stow_plan {
   size_t decision_count;
   stow_decision* decisions;  // as stowi_analysis_sharing_at; none in a plan that was read
   stow_ordering ordering;    // the same
+  stow_moves moves;          // the same
 
   // All names, each followed by a NUL: of the values, then of the graph, then of the strategy. Name
   // i is bytes [name_at[i], name_at[i + 1] - 1).

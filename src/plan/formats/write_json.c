@@ -44,6 +44,12 @@ static stow_status write_header(const stow_plan* plan, stow_writer writer) {
                         ordering->given_arena, ordering->other_arena, ordering->any_bound));
   STOW_TRY(put_id(writer, ordering->critical, STOW_NODE_NONE));
   STOW_TRY(stowi_printf(writer, ", \"nodes\": %" PRIu64 "},\n", ordering->nodes));
+  if (plan->moves.started) {
+    STOW_TRY(stowi_printf(
+        writer, "  \"start\": {\"matched\": %zu, \"kept\": %zu, \"moved\": %zu, \"new\": %zu},\n",
+        plan->moves.kept + plan->moves.moved, plan->moves.kept, plan->moves.moved,
+        plan->moves.added));
+  }
   if (plan->facts.capacity == STOW_NO_CAPACITY) {
     return stowi_put(writer, "  \"capacity\": null,\n");
   }

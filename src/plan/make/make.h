@@ -66,11 +66,11 @@ stow_status stowi_plan_make_bound(stowi_plan_maker* maker, uint64_t* out_bound);
 stow_status stowi_plan_make_place(stowi_plan_maker* maker);
 // Finishes a prepared plan whose offsets are set.
 stow_status stowi_plan_make_judge(stowi_plan_maker* maker);
-// Runs the requested strategy. A placement is returned even if it is invalid:
-// STOW_ERR_INVALID_ARGUMENT.
+// Runs the requested strategy, from the offsets of |start| (NULL: none). A placement is returned
+// even if it is invalid: STOW_ERR_INVALID_ARGUMENT.
 stow_status stowi_plan_place(const stow_problem* problem, const stow_plan_options* asked,
-                             bool reuse, stow_allocator allocator, stow_diag* diag,
-                             stow_placement** out_placement);
+                             const uint64_t* start, bool reuse, stow_allocator allocator,
+                             stow_diag* diag, stow_placement** out_placement);
 // Adds the buffers of the prepared plan to |problem|, |shift| steps later: roots in id order except
 // those in |apart| (by value), scratch, reserved ranges. Then takes the offsets of what was added
 // from buffer |first| on, and returns the buffer after it; the roots in |apart| already have

@@ -4,9 +4,11 @@
 // ties between equal sizes by id. O(n log n) besides the strategy.
 #include <inttypes.h>
 
+#include "base/alloc.h"
 #include "base/diag.h"
 #include "place/api.h"
 #include "plan/make/make.h"
+#include "plan/start_rows.h"
 
 // ---------------------------------------------------------------------------------------------
 // The problem
@@ -155,8 +157,8 @@ static bool is_packed(const stowi_plan_maker* maker) {
 
 // The capacity is not passed on: a plan is as small as can be found, even if that is too large.
 stow_status stowi_plan_place(const stow_problem* problem, const stow_plan_options* asked,
-                             bool reuse, stow_allocator allocator, stow_diag* diag,
-                             stow_placement** out_placement) {
+                             const uint64_t* start, bool reuse, stow_allocator allocator,
+                             stow_diag* diag, stow_placement** out_placement) {
   stow_place_options options;
   stow_place_options_init(&options);
   options.reuse = reuse;
@@ -164,6 +166,7 @@ stow_status stowi_plan_place(const stow_problem* problem, const stow_plan_option
   options.patience = asked->patience;
   options.on_progress = asked->on_progress;
   options.user = asked->user;
+  options.start = start;
   STOW_TRY(asked->strategy->place(problem, &options, allocator, diag, out_placement));
   size_t placed = stowi_place_placement_count(*out_placement);
   size_t count = stow_problem_count(problem);
@@ -173,9 +176,35 @@ stow_status stowi_plan_place(const stow_problem* problem, const stow_plan_option
                           asked->strategy->name, placed, count);
 }
 
-static stow_status place(stowi_plan_maker* maker) {
-  STOW_TRY(stowi_plan_place(maker->problem, &maker->options, maker->plan->facts.reuse,
+// Places with the earlier offsets of the buffers of |now|, and then counts which have moved.
+static stow_status place_again(stowi_plan_maker* maker, stow_start* now, uint64_t* earlier) {
+  STOW_TRY(stow_start_match(maker->options.start, now, maker->allocator, maker->diag, earlier));
+  STOW_TRY(stowi_plan_place(maker->problem, &maker->options, earlier, maker->plan->facts.reuse,
                             maker->allocator, maker->diag, &maker->placement));
+  for (size_t i = 0; i < now->count; ++i) {
+    now->rows[i].offset = stow_placement_offset(maker->placement, i);
+  }
+  maker->plan->moves = stowi_plan_count_moves(now, earlier);
+  return STOW_OK;
+}
+
+static stow_status place_from_start(stowi_plan_maker* maker) {
+  stow_start* now = NULL;
+  STOW_TRY(stow_start_from_plan(maker->plan, maker->allocator, maker->diag, &now));
+  size_t count = stow_start_count(now);
+  uint64_t* earlier = STOWI_ARRAY(maker->allocator, uint64_t, count);
+  stow_status status =
+      earlier == NULL ? stowi_fail_memory(maker->diag) : place_again(maker, now, earlier);
+  STOWI_ARRAY_FREE(maker->allocator, earlier, count);
+  stow_start_destroy(now);
+  return status;
+}
+
+static stow_status place(stowi_plan_maker* maker) {
+  STOW_TRY(maker->options.start != NULL
+               ? place_from_start(maker)
+               : stowi_plan_place(maker->problem, &maker->options, NULL, maker->plan->facts.reuse,
+                                  maker->allocator, maker->diag, &maker->placement));
   stowi_plan_take_offsets(maker, maker->placement, 0, NULL);
   maker->plan->arena_size = stow_placement_height(maker->placement);
   stow_search* search = &maker->plan->search;

@@ -40,6 +40,9 @@ stow_status stow_set_create(const stow_plan_options* options, stow_allocator all
         diag, STOW_ERR_INVALID_ARGUMENT,
         "a set places params itself and takes neither a weight layout nor packed params");
   }
+  if (loaded.start != NULL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "a set takes no start");
+  }
   if (loaded.schedule != NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "a set takes a schedule with each graph, not with the options");
@@ -208,8 +211,8 @@ static stow_status pose(placing* p) {
 
 static stow_status place(placing* p) {
   stow_set* set = p->set;
-  STOW_TRY(
-      stowi_plan_place(p->problem, &set->options, true, set->allocator, p->diag, &p->placement));
+  STOW_TRY(stowi_plan_place(p->problem, &set->options, NULL, true, set->allocator, p->diag,
+                            &p->placement));
   stow_load load = {.struct_size = sizeof(load)};
   STOW_TRY(stow_problem_load(p->problem, set->allocator, p->diag, &load));
   p->lower_bound = load.lower_bound;

@@ -6,6 +6,7 @@
 #include "graphs/info.h"
 #include "plan/job.h"
 #include "plan/set.h"
+#include "plan/start.h"
 #include "plan/summary.h"
 
 typedef cli_plan_job job;
@@ -66,7 +67,10 @@ static cli_exit make_plan(job* j) {
   j->order = cli_plan_request_order(&j->request, cli_source_is_model(&j->source));
   CLI_TRY(j->order == CLI_ORDER_FILE ? cli_order_read(j->request.order, j->graph, &j->schedule)
                                      : CLI_YES);
+  CLI_TRY(j->request.start == NULL ? CLI_YES
+                                   : cli_start_read(j->request.start, j->graph, &j->start));
   options.layout = j->layout;
+  options.start = j->start;
   options.schedule = j->schedule;
   options.order = j->order == CLI_ORDER_AUTO ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;
   options.on_progress = cli_search_progress;
@@ -142,6 +146,7 @@ static cli_exit write_result(const job* j) {
 static cli_exit check_output(const cli_plan_request* request) {
   const char* inputs[] = {request->files[0], request->layout_from,
                           cli_plan_request_order_file(request)};
+  // A new plan in place of the earlier one is what a loop wants.
   for (size_t i = 0; i < 3 && request->output != NULL; ++i) {
     if (inputs[i] != NULL && cli_same_file(inputs[i], request->output)) {
       return cli_fail(CLI_USAGE, "--output: '%s' is the input file", request->output);
@@ -167,6 +172,7 @@ void cli_plan_job_close(cli_plan_job* j) {
   }
   stow_prepared_destroy(j->prepared);
   stow_weight_layout_destroy(j->layout);
+  stow_start_destroy(j->start);
   cli_layout_source_close(&j->layout_from);
   cli_source_close(&j->source);
 }

@@ -19,6 +19,7 @@ typedef struct cli_plan_job {
   cli_source source;
   cli_layout_source layout_from;
   stow_weight_layout* layout;
+  stow_start* start;
   const stow_prepare_options* runs;  // how the plan is to run; NULL: it is not
   stow_prepared* prepared;           // where it is
   stow_effects* effects;             // of what is prepared, where it is

@@ -41,6 +41,7 @@ enum {
   OPT_PIN,
   OPT_PRESET,
   OPT_RULE,
+  OPT_START,
   OPT_STRATEGY,
   OPT_TIME,
   OPT_WEIGHTS
@@ -69,6 +70,9 @@ static const cli_option plan_options[] = {
      "the node budget of the search: 100k, 5M, unlimited;\nby default 400k, unless --time is "
      "given"},
     {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
+    {OPT_START, 0, "start", "PLAN",
+     "start from an earlier plan of a graph that has\nchanged a little, written with --format csv: "
+     "few\nbuffers move"},
     {OPT_ORDER, 0, "order", "ORDER",
      "given: as in the file; auto: another one if that\nmakes the arena smaller; or a file that "
      "lists the\nnodes; by default auto for a model, otherwise given"},
@@ -240,6 +244,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_RULE:
     case OPT_NO_RULE: return read_rule(request, option->name, value, option->id == OPT_RULE);
     case OPT_NODES: return cli_budget_read_nodes(&request->budget, value);
+    case OPT_START: return cli_set_text(&request->start, value);
     case OPT_TIME: return cli_budget_read_time(&request->budget, value);
     case OPT_WEIGHTS: return read_weights(value, &request->weights);
     default: return cli_read_strategy(value, &request->strategy);
@@ -260,6 +265,9 @@ static cli_exit check_stdin(const cli_plan_request* request) {
   }
   if (count > 0 && request->order != NULL && cli_is_stdin(request->order)) {
     return cli_fail(CLI_USAGE, "FILE and --order cannot both be standard input");
+  }
+  if (count > 0 && request->start != NULL && cli_is_stdin(request->start)) {
+    return cli_fail(CLI_USAGE, "FILE and --start cannot both be standard input");
   }
   return CLI_YES;
 }
@@ -305,6 +313,7 @@ cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
   CLI_TRY(cli_plan_request_check(request));
   // What cannot be asked of several graphs.
   const char* option = request->layout_from != NULL                               ? "layout-from"
+                       : request->start != NULL                                   ? "start"
                        : request->pack_params                                     ? "pack-params"
                        : cli_plan_request_order(request, false) == CLI_ORDER_FILE ? "order FILE"
                                                                                   : NULL;

@@ -44,6 +44,7 @@ typedef struct cli_plan_request {
   size_t file_count;
   cli_list graphs;          // of const char*, in order; empty: the only one of each file
   const char* layout_from;  // NULL: none
+  const char* start;        // NULL: none
   const char* output;       // NULL: standard output
   const char* c_prefix;     // NULL: the graph's name
   cli_format format;

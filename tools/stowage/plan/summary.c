@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graphs/info.h"
+#include "plan/start.h"
 #include "report/api.h"
 #include "tensors/array.h"
 #include "terminal/lines.h"
@@ -207,6 +208,10 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   }
   cli_print_shares(output, &summary->shares);
   cli_print_order(output, plan, summary->order);
+  stow_moves moves = cli_plan_moves(plan);
+  if (moves.started) {
+    cli_print_moves(output, &moves);
+  }
   print_search(summary, output);
   cli_print(output, "  %-15s %syes%s: every slot, view and lifetime proven from the graph\n",
             "checked", cli_paint_start(output, CLI_GOOD), cli_paint_stop(output));

@@ -13,6 +13,7 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "graphs/info.h"
+#include "plan/start.h"
 #include "solve/certificate.h"
 #include "solve/solution.h"
 
@@ -27,6 +28,7 @@ enum {
   OPT_NODES,
   OPT_NO_EXPLAIN,
   OPT_OUTPUT,
+  OPT_START,
   OPT_STATS,
   OPT_STRATEGY,
   OPT_TIME
@@ -44,6 +46,8 @@ static const cli_option solve_options[] = {
     {OPT_NODES, 0, "nodes", "N",
      "the node budget of the search: 100k, 5M, unlimited;\nby default 20M, unless --time is given"},
     {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
+    {OPT_START, 0, "start", "FILE",
+     "start from an earlier placement: a CSV file with\noffsets, which buffers keep if they can"},
     {OPT_IGNORE_OFFSETS, 0, "ignore-offsets", NULL,
      "place all buffers again, including those with an\noffset"},
     {OPT_NO_EXPLAIN, 0, "no-explain", NULL, "if nothing fits, do not search for the reason"},
@@ -66,6 +70,7 @@ typedef struct job {
   cli_output* print;        // standard output
   const char* output;       // NULL: none
   const char* certificate;  // NULL: none
+  const char* start;        // NULL: none
   bool has_format;
   format format;
   uint64_t capacity;
@@ -79,6 +84,7 @@ typedef struct job {
   stow_csv* csv;
   stow_problem* loose;          // the same buffers without fixed offsets; NULL: not asked for
   const stow_problem* problem;  // one of these two
+  cli_list starts;              // of uint64_t: earlier offsets of the buffers; empty: none
   stow_load load;
   stow_placement* placement;
   cli_reason reason;
@@ -105,6 +111,7 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
     case OPT_IGNORE_OFFSETS: return cli_set_switch(&j->ignore_offsets);
     case OPT_NODES: return cli_budget_read_nodes(&j->budget, value);
     case OPT_NO_EXPLAIN: return cli_set_switch(&j->no_explain);
+    case OPT_START: return cli_set_text(&j->start, value);
     case OPT_STATS: return cli_set_switch(&j->stats);
     case OPT_STRATEGY: return cli_read_strategy(value, &j->strategy);
     case OPT_TIME: return cli_budget_read_time(&j->budget, value);
@@ -157,14 +164,20 @@ static cli_exit check_certificate(const job* j) {
 
 static cli_exit check_together(job* j, const cli_arguments* arguments) {
   j->file = arguments->operands[0];
+  if (j->start != NULL && cli_is_stdin(j->start) && cli_is_stdin(j->file)) {
+    return cli_fail(CLI_USAGE, "FILE and --start cannot both be standard input");
+  }
   CLI_TRY(check_output(j));
   CLI_TRY(check_certificate(j));
   if (arguments->operand_count == 1) {
     return CLI_YES;
   }
-  if (j->output != NULL || j->certificate != NULL) {
-    return cli_fail(CLI_USAGE, "--%s takes one FILE, not %zu",
-                    j->output != NULL ? "output" : "certificate", arguments->operand_count);
+  const char* alone = j->output != NULL        ? "output"
+                      : j->certificate != NULL ? "certificate"
+                      : j->start != NULL       ? "start"
+                                               : NULL;
+  if (alone != NULL) {
+    return cli_fail(CLI_USAGE, "--%s takes one FILE, not %zu", alone, arguments->operand_count);
   }
   if (j->format == FORMAT_JSON || j->format == FORMAT_CSV) {
     return cli_fail(CLI_USAGE,
@@ -237,6 +250,36 @@ static cli_exit read_problem(job* j) {
   return status == STOW_OK ? CLI_YES : cli_fail_at(cli_file_label(j->file), status, &diag);
 }
 
+static cli_exit match_start(job* j, const stow_start* start, const stow_start* now) {
+  uint64_t unknown = STOW_PLACE_ANYWHERE;
+  for (size_t i = 0; i < stow_start_count(now); ++i) {
+    if (!cli_list_add(&j->starts, &unknown, sizeof unknown)) {
+      return cli_fail_memory();
+    }
+  }
+  stow_diag diag = cli_diag();
+  stow_status status =
+      stow_start_match(start, now, stow_allocator_default(), &diag, j->starts.items);
+  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+}
+
+static cli_exit read_start(job* j) {
+  if (j->start == NULL) {
+    return CLI_YES;
+  }
+  stow_start* start = NULL;
+  stow_start* now = NULL;
+  stow_diag diag = cli_diag();
+  cli_exit code = cli_start_read(j->start, NULL, &start);
+  if (code == CLI_YES) {
+    stow_status status = stow_start_from_csv(j->csv, stow_allocator_default(), &diag, &now);
+    code = status == STOW_OK ? match_start(j, start, now) : cli_fail_diag(status, &diag);
+  }
+  stow_start_destroy(now);
+  stow_start_destroy(start);
+  return code;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Placing
 
@@ -247,6 +290,7 @@ static stow_place_options place_options(job* j, cli_search* search) {
   options.nodes = cli_budget_nodes(&j->budget, USUAL_NODES);
   options.on_progress = cli_search_progress;
   options.user = search;
+  options.start = j->starts.items;
   return options;
 }
 
@@ -429,6 +473,19 @@ static cli_exit write_rows(const job* j) {
   return cli_output_end(&output, code == CLI_YES ? print_rows(j, &output) : code);
 }
 
+static stow_moves count_moves(const job* j) {
+  stow_moves moves = {.started = j->start != NULL};
+  const uint64_t* starts = j->starts.items;
+  for (size_t i = 0; i < j->starts.count; ++i) {
+    bool is_known = starts[i] != STOW_PLACE_ANYWHERE;
+    bool is_kept = starts[i] == stow_placement_offset(j->placement, i);
+    moves.kept += is_known && is_kept;
+    moves.moved += is_known && !is_kept;
+    moves.added += !is_known;
+  }
+  return moves;
+}
+
 static cli_solution describe(const job* j) {
   cli_solution solution = {.label = cli_file_label(j->file),
                            .csv = j->csv,
@@ -439,6 +496,7 @@ static cli_solution describe(const job* j) {
                            .placement = j->placement,
                            .reason = &j->reason,
                            .stats = j->stats,
+                           .moves = count_moves(j),
                            .elapsed = j->search.elapsed};
   solution.facts = (cli_search_facts){
       .outcome = stow_placement_outcome(j->placement),
@@ -510,12 +568,14 @@ static bool explains(const job* j) {
 static cli_exit run_job(job* j) {
   stow_string_init(&j->text, stow_allocator_default());
   cli_exit code = read_problem(j);
+  code = code == CLI_YES ? read_start(j) : code;
   code = code == CLI_YES ? place(j) : code;
   code = code == CLI_YES ? prove(j) : code;
   code = code == CLI_YES && explains(j) ? explain(j) : code;
   code = code == CLI_YES ? write_result(j) : code;
   stow_explanation_free(&j->reason.set, stow_allocator_default());
   stow_placement_destroy(j->placement);
+  cli_list_free(&j->starts, sizeof(uint64_t));
   stow_problem_destroy(j->loose);
   stow_csv_destroy(j->csv);
   stow_string_free(&j->text);

@@ -7,6 +7,7 @@
 
 #include "files/file.h"
 #include "graphs/info.h"
+#include "plan/start.h"
 #include "report/api.h"
 #include "terminal/table.h"
 
@@ -51,6 +52,9 @@ static void print_sizes(const cli_solution* solution, cli_output* output) {
   cli_print(output, "   at step %" PRIu64 "\n", solution->load.step);
   if (solution->capacity != STOW_PLACE_SMALLEST) {
     cli_print_capacity(output, solution->capacity, height);
+  }
+  if (solution->moves.started) {
+    cli_print_moves(output, &solution->moves);
   }
   cli_print_outcome(output, &solution->facts);
   cli_print(output, "  %-15s %s\n", "strategy", solution->strategy->name);
@@ -303,6 +307,12 @@ static void print_json_search(const cli_solution* solution, cli_output* output) 
   }
 }
 
+static void print_json_start(const cli_solution* solution, cli_output* output) {
+  if (solution->moves.started) {
+    cli_print_json_moves(output, &solution->moves);
+  }
+}
+
 static void print_json_reason(const cli_solution* solution, cli_output* output) {
   const cli_reason* reason = solution->reason;
   if (reason->set.count == 0) {
@@ -343,6 +353,7 @@ void cli_solution_print_json(const cli_solution* solution, cli_output* output) {
             stow_problem_count(solution->problem), stow_outcome_text(solution->facts.outcome));
   print_json_numbers(solution, output);
   print_json_search(solution, output);
+  print_json_start(solution, output);
   print_json_reason(solution, output);
   print_json_placement(solution, output);
   cli_print(output, "}\n");

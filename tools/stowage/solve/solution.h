@@ -3,6 +3,7 @@
 #define STOWAGE_TOOLS_SOLVE_SOLUTION_H_
 
 #include <stowage/csv.h>
+#include <stowage/plan.h>
 
 #include "files/output.h"
 #include "terminal/lines.h"
@@ -24,6 +25,7 @@ typedef struct cli_solution {
   uint64_t capacity;  // STOW_PLACE_SMALLEST: none
   const stow_placement* placement;
   const cli_reason* reason;
+  stow_moves moves;  // from the start, if there was one
   cli_search_facts facts;
   bool stats;        // tell the time, which differs from run to run
   uint64_t elapsed;  // microseconds
