@@ -137,8 +137,9 @@ typedef struct stow_plan_options {
   // that first, and the best of them is then searched with all nodes.
   uint64_t patience;
   // Buffers of an earlier plan, of this graph or of one that is nearly the same: those that are
-  // still there keep their offsets where that costs nothing (stow_place_options.start). NULL: none.
-  // Borrowed during the call.
+  // still there keep their offsets where that costs nothing (stow_place_options.start). With
+  // STOW_ORDER_AUTO its order is followed, too, and another one searched for only if the arena is
+  // larger than the earlier one, in proportion. NULL: none. Borrowed during the call.
   const stow_start* start;
 } stow_plan_options;
 
@@ -266,7 +267,8 @@ STOW_API stow_status stow_plan_describe_decision(const stow_plan* plan, size_t i
 // The result of the search for an order. Not saved.
 typedef struct stow_ordering {
   size_t struct_size;    // sizeof(stow_ordering), set by the caller
-  bool searched;         // options.order is STOW_ORDER_AUTO, and the arena was above |any_bound|
+  bool searched;         // options.order is STOW_ORDER_AUTO, the arena was above |any_bound|, and
+                         // that of options.start was not good enough
   bool changed;          // another order was found and taken
   uint64_t given_arena;  // bytes in the given order; the plan's arena if there was no search
   uint64_t other_arena;  // bytes in the best other order; 0: none was found

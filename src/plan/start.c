@@ -10,16 +10,18 @@
 #include "plan/api.h"
 #include "plan/start_rows.h"
 
-stow_start* stowi_plan_start_new(size_t count, stow_allocator allocator) {
+stow_start* stowi_plan_start_new(size_t count, size_t step_count, stow_allocator allocator) {
   stow_start* start = STOWI_NEW(allocator, stow_start);
   if (start == NULL) {
     return NULL;
   }
   start->allocator = allocator;
   start->count = count;
+  start->step_count = step_count;
   stow_string_init(&start->names, allocator);
   start->rows = STOWI_ARRAY_ZERO(allocator, stowi_plan_start_row, count);
-  if (start->rows == NULL) {
+  start->steps = STOWI_ARRAY_ZERO(allocator, stowi_plan_start_step, step_count);
+  if (start->rows == NULL || start->steps == NULL) {
     stow_start_destroy(start);
     return NULL;
   }
@@ -33,6 +35,7 @@ stow_start* stowi_plan_start_new(size_t count, stow_allocator allocator) {
 void stow_start_destroy(stow_start* start) {
   if (start != NULL) {
     STOWI_ARRAY_FREE(start->allocator, start->rows, start->count);
+    STOWI_ARRAY_FREE(start->allocator, start->steps, start->step_count);
     stow_string_free(&start->names);
     STOWI_DELETE(start->allocator, start);
   }
@@ -94,11 +97,21 @@ static stow_status fill(stow_start* start, const stow_plan* plan) {
   return STOW_OK;
 }
 
+static stow_status fill_steps(stow_start* start, const stow_plan* plan) {
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    stow_str name = stowi_plan_value_name(plan, v);
+    start->steps[v] =
+        (stowi_plan_start_step){start->names.size, name.size, stowi_plan_begin(plan, v)};
+    STOW_TRY(stow_string_append(&start->names, name.data, name.size));
+  }
+  return STOW_OK;
+}
+
 stow_status stow_start_from_plan(const stow_plan* plan, stow_allocator allocator, stow_diag* diag,
                                  stow_start** out_start) {
   *out_start = NULL;
-  stow_start* start = stowi_plan_start_new(count_buffers(plan), allocator);
-  if (start == NULL || fill(start, plan) != STOW_OK) {
+  stow_start* start = stowi_plan_start_new(count_buffers(plan), plan->value_count, allocator);
+  if (start == NULL || fill(start, plan) != STOW_OK || fill_steps(start, plan) != STOW_OK) {
     stow_start_destroy(start);
     return stowi_fail_memory(diag);
   }
@@ -233,6 +246,70 @@ stow_status stow_start_match(const stow_start* start, const stow_start* now,
   release(&m.then, allocator);
   release(&m.now, allocator);
   return stowi_need_memory(status == STOW_OK, diag);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Comparing
+
+static uint64_t height_of(const stow_start* start) {
+  uint64_t height = 0;
+  for (size_t i = 0; i < start->count; ++i) {
+    const stowi_plan_start_row* row = &start->rows[i];
+    bool is_higher = row->offset != STOW_PLACE_ANYWHERE && row->offset + row->size > height;
+    height = is_higher ? row->offset + row->size : height;
+  }
+  return height;
+}
+
+static uint64_t add_up(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
+
+typedef struct weights {
+  uint64_t then;  // bytes of buffers whose values have a buffer of the same name in both,
+  uint64_t now;   // there and here
+  uint64_t rest;  // of the other buffers of the plan
+} weights;
+
+static weights weigh(const stow_start* start, const stow_graph* graph, const stow_plan* plan) {
+  weights w = {0, 0, 0};
+  uint64_t all = 0;
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    all = is_buffer(plan, v) ? add_up(all, plan->values[v].size + plan->values[v].guard) : all;
+  }
+  for (size_t i = 0; i < start->count; ++i) {
+    stow_value value = stow_graph_find(graph, stowi_plan_start_name(start, i));
+    if (value != STOW_VALUE_NONE && is_buffer(plan, value)) {
+      w.then = add_up(w.then, start->rows[i].size);
+      w.now = add_up(w.now, plan->values[value].size + plan->values[value].guard);
+    }
+  }
+  w.rest = all > w.now ? all - w.now : 0;
+  return w;
+}
+
+// |height| times |now| / |then|, not rounded up. Products of numbers of 32 bits fit.
+static uint64_t scale(uint64_t height, uint64_t now, uint64_t then) {
+  unsigned shift = 0;
+  for (; height > UINT32_MAX; height >>= 1) {
+    ++shift;
+  }
+  while ((now | then) > UINT32_MAX) {
+    now >>= 1;
+    then = (then >> 1) + (then & 1);
+  }
+  uint64_t scaled = height * now / then;
+  return scaled > UINT64_MAX >> shift ? UINT64_MAX : scaled << shift;
+}
+
+// New buffers may lie on top of all others.
+bool stowi_plan_start_is_as_good(const stow_start* start, const stow_graph* graph,
+                                 const stow_plan* plan) {
+  weights w = weigh(start, graph, plan);
+  uint64_t height = height_of(start);
+  if (w.then == 0 || w.rest > w.now || height > INT64_MAX) {
+    return false;
+  }
+  height = w.now == w.then ? height : scale(height, w.now, w.then);
+  return plan->arena_size <= add_up(height, w.rest);
 }
 
 stow_moves stowi_plan_count_moves(const stow_start* now, const uint64_t* earlier) {

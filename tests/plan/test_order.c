@@ -69,7 +69,7 @@ static bool open_case(order_case* c, const stow_graph* graph, const stow_effects
   }
   c->views = make_views(graph, effects, options, allocator, &c->diag);
   c->request =
-      (stowi_plan_order_request){graph, effects, c->views, &c->options, allocator, &c->diag};
+      (stowi_plan_order_request){graph, effects, c->views, &c->options, allocator, &c->diag, NULL};
   return c->views != NULL && c->given != NULL;
 }
 

@@ -254,6 +254,107 @@ TEST(APlanAsCsvIsTheSameStart) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Order
+
+// Three wide values at once in the given order; one is enough.
+static const char* const fan =
+    "graph @fan {\n"
+    "  %0 = input \"x\" : f32[64, 64]\n"
+    "  %1 = param \"w\" : f32[64, 1024]\n"
+    "  %2 = param \"v\" : f32[1024, 16]\n"
+    "  %3 \"wide1\" = matmul(%0, %1) : f32[64, 1024]\n"
+    "  %4 \"wide2\" = matmul(%0, %1) : f32[64, 1024]\n"
+    "  %5 \"wide3\" = matmul(%0, %1) : f32[64, 1024]\n"
+    "  %6 \"thin1\" = matmul(%3, %2) : f32[64, 16]\n"
+    "  %7 \"thin2\" = matmul(%4, %2) : f32[64, 16]\n"
+    "  %8 \"thin3\" = matmul(%5, %2) : f32[64, 16]\n"
+    "  %9 \"all\" = concat(%6, %7, %8) {axis = 1} : f32[64, 48]\n"
+    "  return %9\n"
+    "}\n";
+
+static const char* const changed_fan =
+    "graph @fan {\n"
+    "  %0 = input \"x\" : f32[64, 64]\n"
+    "  %1 = param \"w\" : f32[64, 1024]\n"
+    "  %2 = param \"v\" : f32[1024, 16]\n"
+    "  %3 \"new\" = exp(%0) : f32[64, 64]\n"
+    "  %4 \"wide1\" = matmul(%0, %1) : f32[64, 1024]\n"
+    "  %5 \"wide2\" = matmul(%3, %1) : f32[64, 1024]\n"
+    "  %6 \"wide3\" = matmul(%0, %1) : f32[64, 1024]\n"
+    "  %7 \"thin1\" = matmul(%4, %2) : f32[64, 16]\n"
+    "  %8 \"thin2\" = matmul(%5, %2) : f32[64, 16]\n"
+    "  %9 \"thin3\" = matmul(%6, %2) : f32[64, 16]\n"
+    "  %10 \"all\" = concat(%7, %8, %9) {axis = 1} : f32[64, 48]\n"
+    "  return %10\n"
+    "}\n";
+
+static stow_plan_options reordering(const stow_start* start) {
+  stow_plan_options options = usual(start);
+  options.order = STOW_ORDER_AUTO;
+  return options;
+}
+
+static void check_followed(const char* text, const stow_start* start, uint64_t earlier_arena) {
+  stow_plan_options options = reordering(start);
+  plan_case c = plan_make(text, &options);
+  REQUIRE(c.plan != NULL);
+  plan_prove(&c);
+  CHECK(ordering_of(c.plan).changed && !ordering_of(c.plan).searched);
+  CHECK_U64(ordering_of(c.plan).nodes, 0);
+  CHECK(ordering_of(c.plan).any_bound != 0);
+  CHECK(stow_plan_arena_size(c.plan) <= earlier_arena);
+  CHECK(ordering_of(c.plan).given_arena > stow_plan_arena_size(c.plan));
+  plan_free(&c);
+}
+
+TEST(TheOrderOfAnEarlierPlanIsFollowedWithoutASearch) {
+  stow_plan_options options = reordering(NULL);
+  plan_case first = plan_make(fan, &options);
+  REQUIRE(first.plan != NULL);
+  CHECK(ordering_of(first.plan).changed && ordering_of(first.plan).searched);
+  char* text = plan_text(first.plan, stowi_plan_write_csv);
+  stow_start* direct = start_of(first.plan);
+  stow_start* read = start_of_text(text);
+  check_followed(fan, direct, stow_plan_arena_size(first.plan));
+  check_followed(fan, read, stow_plan_arena_size(first.plan));
+  check_followed(changed_fan, direct, stow_plan_arena_size(first.plan) + 64 * 64 * 4);
+  stow_start_destroy(direct);
+  stow_start_destroy(read);
+  free(text);
+  plan_free(&first);
+}
+
+// As if everything had been in 256 KiB.
+TEST(AnOrderThatIsWorseThanTheEarlierOneIsSearchedFor) {
+  stow_start* start = start_of_text(
+      "id,lower,upper,size,offset,kind,name\n"
+      "0,0,11,16384,0,input,x\n1,0,11,262144,0,param,w\n2,0,11,65536,0,param,v\n"
+      "3,3,4,262144,0,value,wide1\n4,4,5,262144,0,value,wide2\n5,5,6,262144,0,value,wide3\n");
+  stow_plan_options options = reordering(start);
+  plan_case c = plan_make(fan, &options);
+  REQUIRE(c.plan != NULL);
+  plan_prove(&c);
+  CHECK(ordering_of(c.plan).changed && ordering_of(c.plan).searched);
+  stow_start_destroy(start);
+  plan_free(&c);
+}
+
+TEST(AnEarlierOrderIsNotFollowedIfTheGivenOneIsWanted) {
+  stow_plan_options options = reordering(NULL);
+  plan_case first = plan_make(fan, &options);
+  REQUIRE(first.plan != NULL);
+  stow_start* start = start_of(first.plan);
+  options = usual(start);
+  plan_case second = plan_make(fan, &options);
+  REQUIRE(second.plan != NULL);
+  CHECK(!ordering_of(second.plan).changed);
+  CHECK(stow_plan_arena_size(second.plan) > stow_plan_arena_size(first.plan));
+  stow_start_destroy(start);
+  plan_free(&first);
+  plan_free(&second);
+}
+
+// ---------------------------------------------------------------------------------------------
 // Random graphs
 
 static stow_graph* graph_of(uint64_t seed) {
@@ -362,7 +463,7 @@ static stow_status attempt(stow_allocator allocator, void* user) {
     status = stow_start_from_plan(s->first.plan, allocator, NULL, &other);
   }
   if (status == STOW_OK) {
-    stow_plan_options options = usual(start);
+    stow_plan_options options = reordering(start);
     status = stow_plan_make(s->second.graph, NULL, &options, allocator, NULL, &plan);
   }
   stow_plan_destroy(plan);
@@ -373,7 +474,7 @@ static stow_status attempt(stow_allocator allocator, void* user) {
 }
 
 TEST(FailingAllocationsAreReported) {
-  scene s = {plan_make(before, NULL), plan_make(inserted, NULL), NULL};
+  scene s = {plan_make(fan, NULL), plan_make(changed_fan, NULL), NULL};
   REQUIRE(s.first.plan != NULL && s.second.plan != NULL);
   s.csv = plan_text(s.first.plan, stowi_plan_write_csv);
   CHECK(test_fault_sweep(attempt, &s) > 50);

@@ -55,13 +55,21 @@ static stow_status take_rows(reader* r, const stow_csv* csv) {
     }
   }
   STOW_TRY(stowi_place_csv_each(csv, stow_str_of("name"), take_name, r));
-  return stowi_place_csv_each(csv, stow_str_of("kind"), take_kind, r);
+  STOW_TRY(stowi_place_csv_each(csv, stow_str_of("kind"), take_kind, r));
+  for (size_t i = 0; i < r->start->count; ++i) {
+    stow_buffer desc = {.struct_size = sizeof(desc)};
+    const stowi_plan_start_row* row = &r->start->rows[i];
+    stow_problem_describe_buffer(problem, i, &desc);
+    r->start->steps[i] = (stowi_plan_start_step){row->name_at, row->name_size, desc.begin};
+  }
+  return STOW_OK;
 }
 
 stow_status stow_start_from_csv(const stow_csv* csv, stow_allocator allocator, stow_diag* diag,
                                 stow_start** out_start) {
   *out_start = NULL;
-  reader r = {.start = stowi_plan_start_new(stow_problem_count(stow_csv_problem(csv)), allocator)};
+  size_t count = stow_problem_count(stow_csv_problem(csv));
+  reader r = {.start = stowi_plan_start_new(count, count, allocator)};
   stow_string_init(&r.name, allocator);
   stow_status status = r.start == NULL ? STOW_ERR_OUT_OF_MEMORY : take_rows(&r, csv);
   stow_string_free(&r.name);

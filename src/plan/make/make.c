@@ -9,6 +9,7 @@
 
 #include "base/diag.h"
 #include "plan/order/order.h"
+#include "plan/start_rows.h"
 
 // ---------------------------------------------------------------------------------------------
 // Sharing
@@ -113,45 +114,72 @@ static stow_status try_order(const stowi_plan_request* request, const stow_sched
                              stow_ordering* ordering, stow_plan** plan) {
   stow_plan* other;
   STOW_TRY(try_sharing(request, schedule, &other));
-  ordering->other_arena = stow_plan_arena_size(other);
-  ordering->changed = saves_enough(request, *plan, other);
-  if (ordering->changed) {
+  if (ordering->other_arena == 0 || stow_plan_arena_size(other) < ordering->other_arena) {
+    ordering->other_arena = stow_plan_arena_size(other);
+  }
+  if (saves_enough(request, *plan, other)) {
     stow_plan* given = *plan;
     *plan = other;
     other = given;
+    ordering->changed = true;
   }
   stow_plan_destroy(other);
   return STOW_OK;
 }
 
 // Searches for an order with the views before sharing: what can be shared depends on the order.
-static stow_status search(stowi_plan_maker* maker, uint64_t arena, stow_schedule** out_schedule,
-                          stow_ordering* out_ordering) {
+static stow_status search(stowi_plan_maker* maker, const stow_start* earlier, uint64_t arena,
+                          stow_schedule** out_schedule, stow_ordering* out_ordering) {
   STOW_TRY(stowi_plan_make_schedule(maker));
   STOW_TRY(stowi_plan_make_views(maker));
   stowi_plan_order_request request = {maker->graph,    maker->effects,   maker->views,
-                                      &maker->options, maker->allocator, maker->diag};
+                                      &maker->options, maker->allocator, maker->diag,
+                                      earlier};
   return stowi_plan_find_order(&request, maker->schedule, arena, out_schedule, out_ordering);
+}
+
+// Tries another order: that of an earlier plan, or, if |earlier| is NULL, one that is searched for.
+static stow_status try_other(const stowi_plan_request* request, const stow_start* earlier,
+                             stow_ordering* ordering, stow_plan** plan) {
+  stow_schedule* schedule = NULL;
+  stow_ordering found;
+  stowi_plan_maker maker;
+  stowi_plan_maker_init(&maker, request,
+                        (stowi_plan_choice){.schedule = request->options.schedule});
+  stow_status status = search(&maker, earlier, stow_plan_arena_size(*plan), &schedule, &found);
+  stowi_plan_maker_free(&maker);
+  ordering->any_bound = found.any_bound;
+  ordering->critical = found.critical;
+  ordering->nodes = found.nodes;
+  if (status == STOW_OK && schedule != NULL) {
+    status = try_order(request, schedule, ordering, plan);
+  }
+  stow_schedule_destroy(schedule);
+  return status;
+}
+
+// Whether |plan| is about as good as the earlier one was: a search for an order brings nothing then
+// that it did not bring before.
+static bool is_settled(const stowi_plan_request* request, const stow_ordering* ordering,
+                       const stow_plan* plan) {
+  return ordering->nodes != 0 || ordering->any_bound >= stow_plan_arena_size(plan) ||
+         stowi_plan_start_is_as_good(request->options.start, request->graph, plan);
 }
 
 static stow_status find_order(const stowi_plan_request* request, stow_plan** plan) {
   stow_ordering ordering = {.critical = STOW_NODE_NONE};
   uint64_t arena = stow_plan_arena_size(*plan);
-  stow_schedule* schedule = NULL;
   stow_status status = STOW_OK;
-  if (request->options.order_nodes != 0) {
-    stowi_plan_maker maker;
-    stowi_plan_maker_init(&maker, request,
-                          (stowi_plan_choice){.schedule = request->options.schedule});
-    status = search(&maker, arena, &schedule, &ordering);
-    stowi_plan_maker_free(&maker);
+  bool is_open = request->options.order_nodes != 0;
+  if (is_open && request->options.start != NULL && request->options.order == STOW_ORDER_AUTO) {
+    status = try_other(request, request->options.start, &ordering, plan);
+    is_open = status == STOW_OK && !is_settled(request, &ordering, *plan);
+  }
+  if (is_open) {
+    status = try_other(request, NULL, &ordering, plan);
   }
   ordering.given_arena = arena;
   ordering.searched = ordering.nodes != 0;
-  if (status == STOW_OK && schedule != NULL) {
-    status = try_order(request, schedule, &ordering, plan);
-  }
-  stow_schedule_destroy(schedule);
   (*plan)->ordering = ordering;
   return status;
 }

@@ -304,12 +304,67 @@ static stow_status bound_and_search(finder* f, bool searches) {
   return status;
 }
 
+// Takes |order|, which may contradict reads and writes of the same bytes, if its peak is below
+// |*peak|.
+static stow_status take_lower(finder* f, const stowi_plan_node_flow* flat, const stow_node* order,
+                              stowi_flow_task* work, uint64_t* peak) {
+  const stowi_plan_order_request* request = f->request;
+  uint32_t count = f->traffic.node_count;
+  stow_schedule* schedule = NULL;
+  uint64_t found;
+  stow_status status = stow_schedule_create_order(request->graph, order, count, request->allocator,
+                                                  request->diag, &schedule);
+  stow_schedule_destroy(schedule);
+  if (status != STOW_OK) {
+    return status == STOW_ERR_CONFLICT ? STOW_OK : status;
+  }
+  STOW_TRY(peak_of(f, flat, order, work, &found));
+  if (found < *peak) {
+    memcpy(f->found, order, count * sizeof(*order));
+    f->changed = true;
+    *peak = found;
+  }
+  return STOW_OK;
+}
+
+static stow_status take_lowest(finder* f, const stowi_plan_node_flow* flat, stow_node* order,
+                               stowi_flow_task* work) {
+  uint64_t peak;
+  STOW_TRY(peak_of(f, flat, stow_schedule_order(f->traffic.given), work, &peak));
+  for (int eager = 0; eager < 2; ++eager) {
+    STOW_TRY(stowi_plan_follow_order(f->request, eager != 0, order));
+    STOW_TRY(take_lower(f, flat, order, work, &peak));
+  }
+  return STOW_OK;
+}
+
+// Follows the order of the earlier plan, if it has a lower peak than the given one.
+static stow_status follow(finder* f) {
+  const stowi_plan_traffic* t = &f->traffic;
+  stow_allocator allocator = f->request->allocator;
+  stowi_plan_flow_options options = {STOWI_PLAN_FLOW_FLAT, false, NULL};
+  stowi_plan_node_flow flat;
+  STOW_TRY(stowi_plan_node_flow_create(t, &options, &flat));
+  stow_node* order = STOWI_ARRAY(allocator, stow_node, t->node_count);
+  stowi_flow_task* work = STOWI_ARRAY(allocator, stowi_flow_task, t->node_count);
+  stow_status status = order == NULL || work == NULL ? stowi_fail_memory(f->request->diag)
+                                                     : take_lowest(f, &flat, order, work);
+  STOWI_ARRAY_FREE(allocator, order, t->node_count);
+  STOWI_ARRAY_FREE(allocator, work, t->node_count);
+  stowi_plan_node_flow_destroy(t, &flat);
+  return status;
+}
+
 static stow_status search(finder* f) {
   const stowi_plan_traffic* t = &f->traffic;
   bool searches = may_reorder(f->request, t->given);
   bool at_once = t->region_count == 1 && !t->is_rough;
+  bool follows = searches && t->region_count == 1 && f->request->earlier != NULL;
   memcpy(f->found, t->nodes, t->node_count * sizeof(*f->found));
-  STOW_TRY(bound_and_search(f, searches && at_once));
+  STOW_TRY(bound_and_search(f, searches && at_once && !follows));
+  if (follows) {
+    return leaves_hope(f) ? follow(f) : STOW_OK;
+  }
   if (!searches || at_once || !leaves_hope(f)) {
     return STOW_OK;
   }
