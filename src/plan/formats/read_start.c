@@ -10,17 +10,35 @@ typedef struct reader {
   stow_string name;  // of one row
 } reader;
 
-// A `\` that begins no escape is itself.
-static stow_status take_name(void* user, size_t row, stow_str cell, bool is_quoted) {
-  reader* r = user;
-  const char* end = cell.data + cell.size;
-  r->name.size = 0;
-  for (const char* at = cell.data; at < end;) {
+// Appends the content of a cell, with doubled quotes made single.
+static stow_status append_cell(stow_string* out, stow_str cell, bool is_quoted) {
+  for (size_t i = 0; i < cell.size; ++i) {
+    STOW_TRY(stow_string_append(out, cell.data + i, 1));
+    i += is_quoted && cell.data[i] == '"';  // the second of two
+  }
+  return STOW_OK;
+}
+
+// Decodes escapes where they are. A `\` that begins none is itself.
+static void unescape(stow_string* name) {
+  const char* end = name->data + name->size;
+  size_t size = 0;
+  for (const char* at = name->data; at < end;) {
     char c = *at;
     if (!stowi_unescape(&at, end, &c)) {
-      at += is_quoted && c == '"' ? 2 : 1;
+      ++at;
     }
-    STOW_TRY(stow_string_append(&r->name, &c, 1));
+    name->data[size++] = c;
+  }
+  name->size = size;
+}
+
+static stow_status take_name(void* user, size_t row, stow_str cell, bool is_quoted) {
+  reader* r = user;
+  r->name.size = 0;
+  STOW_TRY(append_cell(&r->name, cell, is_quoted));
+  if (r->name.size > 0) {
+    unescape(&r->name);
   }
   return stowi_plan_start_set_name(r->start, row, r->name.data, r->name.size);
 }

@@ -142,7 +142,7 @@ static stow_status search(stowi_plan_maker* maker, const stow_start* earlier, ui
 static stow_status try_other(const stowi_plan_request* request, const stow_start* earlier,
                              stow_ordering* ordering, stow_plan** plan) {
   stow_schedule* schedule = NULL;
-  stow_ordering found;
+  stow_ordering found = {.critical = STOW_NODE_NONE};
   stowi_plan_maker maker;
   stowi_plan_maker_init(&maker, request,
                         (stowi_plan_choice){.schedule = request->options.schedule});

@@ -2,6 +2,7 @@
 //     traffic.c    which nodes use which bytes, and precedence ─┐
 //     node_flow.c  that, as flows of tasks and blocks           ├─▶ order.c ─▶ schedule
 //     "flow/api.h"  the search                             ─┘
+//     earlier.c    the order of an earlier plan instead
 #ifndef STOWAGE_SRC_PLAN_ORDER_ORDER_H_
 #define STOWAGE_SRC_PLAN_ORDER_ORDER_H_
 
