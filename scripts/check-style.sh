@@ -78,13 +78,14 @@ for file in $(git ls-files -co --exclude-standard 'src/exec/kernels/*.[ch]' 'too
     while read -r line; do offend "$file:$line: exported code casts and uses %lld and %u"; done
 done
 
-# The command stands on public headers, and writes text as the libraries do: base/text.h, report/api.h.
+# The command stands on public headers, writes text as the libraries do (base/text.h, report/api.h), and
+# shares their threads (exec/threads/pool.h).
 # What it writes into exported programs stands on kernels, as all of such a program does.
 for file in $(git ls-files -co --exclude-standard 'tools/*.c' 'tools/*.h' 'examples/*.c'); do
   [ -f "$file" ] || continue
   sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file" | while read -r header; do
     case $file:$header in
-      tools/stowage/export/program/*:exec/kernels/* | tools/*:base/text.h | tools/*:base/shared.h | tools/*:report/api.h) continue ;;
+      tools/stowage/export/program/*:exec/kernels/* | tools/*:base/text.h | tools/*:base/shared.h | tools/*:report/api.h | tools/*:exec/threads/pool.h) continue ;;
     esac
     [ ! -e "src/$header" ] || offend "$file: \"$header\": internals are off limits"
   done

@@ -17,7 +17,7 @@
 #define MAX_EXACT 4096
 // Above this many pairs of buffers live together, first fit can take minutes.
 #define MAX_FIRST_FIT_PAIRS UINT64_C(2000000000)
-#define FIRST_NODES 16384          // of the first player
+#define FIRST_NODES 12288          // of the first player
 #define FIRST_WINDOWED_NODES 3072  // with windows, where others do better
 #define GOAL_SHARE 3  // of turns: only the exact search can prove, and meets a tight goal
 // Up to this many buffers, a neighbourhood is nearly all of them, and the exact search does better.

@@ -91,7 +91,7 @@ uint64_t stowi_place_quest_left(const stowi_place_quest* quest) {
 // Turns
 
 // Long enough for an attempt or two, so that turns are about equal.
-#define TURN_NODES 8192
+#define TURN_NODES 3072
 #define TURN_NODES_PER_BUFFER 4
 
 static stow_status play(stowi_place_quest* quest, uint64_t nodes, stowi_place_player* player) {

@@ -155,6 +155,16 @@ else
   skip "no script(1) that runs a command: terminals are not tested"
 fi
 
+# The same nodes give the same bytes with any number of threads.
+run solve "$work/hard.csv" --strategy beam --nodes 300k --threads 1 -o "$work/alone.csv"
+expect 0 OneThread
+run solve "$work/hard.csv" --strategy beam --nodes 300k --threads 3 -o "$work/together.csv"
+expect 0 ThreeThreads
+same "$work/alone.csv" "$work/together.csv"
+run solve "$work/hard.csv" --threads 0
+expect 2 NoThreads
+complains "--threads: '0' is out of range (1 to 256)"
+
 # A plan compares its attempts first, and then searches the best of them for as long as it may.
 golden=$root/tests/golden/rlx
 for graph in f32only_2 hazard_3 mixed_2; do

@@ -159,6 +159,18 @@ cli_exit cli_parse_share(const char* option, const char* text, uint64_t* out_mil
                                         "a size, nor a share as 2.5% with four decimals at most");
 }
 
+#define MAX_THREADS 256
+
+cli_exit cli_parse_threads(const char* text, uint32_t* out_threads) {
+  uint64_t threads;
+  CLI_TRY(cli_parse_count("threads", text, &threads));
+  if (threads == 0 || threads > MAX_THREADS) {
+    return cli_fail(CLI_USAGE, "--threads: '%s' is out of range (1 to %d)", text, MAX_THREADS);
+  }
+  *out_threads = (uint32_t)threads;
+  return CLI_YES;
+}
+
 cli_exit cli_parse_duration(const char* option, const char* text, uint64_t* out_microseconds) {
   parsed result = read_scaled(stow_str_of(text), time_units, out_microseconds);
   uint64_t ignored;

@@ -20,6 +20,8 @@ cli_exit cli_parse_capacity(const char* text, uint64_t* out_capacity);
 cli_exit cli_parse_share(const char* option, const char* text, uint64_t* out_millionths);
 // A number of things: digits, with a fraction or without, and k, M, G (powers of 1000) or nothing.
 cli_exit cli_parse_count(const char* option, const char* text, uint64_t* out_count);
+// The value of --threads: 1 to 256.
+cli_exit cli_parse_threads(const char* text, uint32_t* out_threads);
 // Microseconds: digits, with a fraction or without, and ms, s, m or h.
 cli_exit cli_parse_duration(const char* option, const char* text, uint64_t* out_microseconds);
 // 0 … INT64_MAX, digits only. |text| is quoted in the message as the value of |name|.

@@ -95,18 +95,6 @@ static cli_exit read_tolerance(cli_run_request* request, const char* option, con
              : cli_fail(CLI_USAGE, "--%s: '%s' is not a number such as 1e-3", option, value);
 }
 
-#define MAX_THREADS 256
-
-static cli_exit read_threads(cli_run_request* request, const char* value) {
-  uint64_t threads;
-  cli_exit code = cli_parse_count("threads", value, &threads);
-  if (code == CLI_YES && (threads == 0 || threads > MAX_THREADS)) {
-    return cli_fail(CLI_USAGE, "--threads: '%s' is out of range (1 to %d)", value, MAX_THREADS);
-  }
-  request->threads = code == CLI_YES ? (uint32_t)threads : 1;
-  return code;
-}
-
 #define MAX_REPEAT 100000000
 
 static cli_exit read_repeat(const char* option, const char* value, uint64_t* out) {
@@ -140,7 +128,7 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
       return read_repeat(option->name, value, &request->repeat);
     case OPT_RTOL: return read_tolerance(request, option->name, value, &request->rtol);
     case OPT_SAVE_PLAN: return cli_set_text(&request->save_plan, value);
-    case OPT_THREADS: return read_threads(request, value);
+    case OPT_THREADS: return cli_parse_threads(value, &request->threads);
     case OPT_TRACE: return cli_set_text(&request->trace, value);
     case OPT_WARMUP: return read_repeat(option->name, value, &request->warmup);
     default:

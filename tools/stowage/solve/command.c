@@ -10,6 +10,7 @@
 #include "arguments/number.h"
 #include "arguments/options.h"
 #include "arguments/search.h"
+#include "exec/threads/pool.h"
 #include "files/file.h"
 #include "files/output.h"
 #include "graphs/info.h"
@@ -29,6 +30,7 @@ enum {
   OPT_NO_EXPLAIN,
   OPT_OUTPUT,
   OPT_START,
+  OPT_THREADS,
   OPT_STATS,
   OPT_STRATEGY,
   OPT_TIME
@@ -46,6 +48,7 @@ static const cli_option solve_options[] = {
     {OPT_NODES, 0, "nodes", "N",
      "the node budget of the search: 100k, 5M, unlimited;\nby default 20M, unless --time is given"},
     {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
+    {OPT_THREADS, 0, "threads", "N", "threads that search; the same nodes give the same placement"},
     {OPT_START, 0, "start", "FILE",
      "start from an earlier placement: a CSV file with\noffsets, which buffers keep if they can"},
     {OPT_IGNORE_OFFSETS, 0, "ignore-offsets", NULL,
@@ -71,6 +74,7 @@ typedef struct job {
   const char* output;       // NULL: none
   const char* certificate;  // NULL: none
   const char* start;        // NULL: none
+  uint32_t threads;         // 0: the same as 1
   bool has_format;
   format format;
   uint64_t capacity;
@@ -114,6 +118,7 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
     case OPT_START: return cli_set_text(&j->start, value);
     case OPT_STATS: return cli_set_switch(&j->stats);
     case OPT_STRATEGY: return cli_read_strategy(value, &j->strategy);
+    case OPT_THREADS: return cli_parse_threads(value, &j->threads);
     case OPT_TIME: return cli_budget_read_time(&j->budget, value);
     default: j->output = value; return CLI_YES;
   }
@@ -353,10 +358,20 @@ static cli_exit fail_conflict(const job* j, const stow_diag* told) {
 static cli_exit place(job* j) {
   stow_place_options options = place_options(j, &j->search);
   stow_diag diag = cli_diag();
+  stowi_exec_workers* workers = NULL;
+  stow_status status = STOW_OK;
+  if (j->threads > 1) {
+    status = stowi_exec_workers_create(j->threads, stow_allocator_default(), &diag, &workers);
+    options.splitter = (stow_splitter){stowi_exec_workers_split, workers};
+    options.workers = j->threads;
+  }
   cli_search_begin(&j->search, &j->budget, true);
-  stow_status status =
-      j->strategy->place(j->problem, &options, stow_allocator_default(), &diag, &j->placement);
+  if (status == STOW_OK) {
+    status =
+        j->strategy->place(j->problem, &options, stow_allocator_default(), &diag, &j->placement);
+  }
   cli_search_end(&j->search);
+  stowi_exec_workers_destroy(workers);
   if (status == STOW_ERR_CONFLICT) {
     return fail_conflict(j, &diag);
   }
