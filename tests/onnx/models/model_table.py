@@ -22,9 +22,9 @@ class Entry:
                 self.values[name] = numbers
 
 
-def read_table(folder, only=()):
-    table = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models.txt")
-    with open(table, encoding="utf-8") as lines:
+def read_table(folder, only=(), table=None):
+    own = os.path.join(os.path.dirname(os.path.abspath(__file__)), "models.txt")
+    with open(table or own, encoding="utf-8") as lines:
         entries = [Entry(l, folder) for l in lines if l.strip() and not l.startswith("#")]
     entries = [e for e in entries if not only or e.label in only]
     return [e for e in entries if os.path.exists(e.path)], [
