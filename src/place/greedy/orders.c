@@ -34,6 +34,36 @@ static int compare_records(const void* a, const void* b, const void* context) {
   return (x->buffer > y->buffer) - (x->buffer < y->buffer);
 }
 
+#define SHORT_RUN 32
+
+static void insert_in_order(record* records, size_t count) {
+  for (size_t i = 1; i < count; ++i) {
+    record r = records[i];
+    size_t at = i;
+    for (; at > 0 && compare_records(&records[at - 1], &r, NULL) > 0; --at) {
+      records[at] = records[at - 1];
+    }
+    records[at] = r;
+  }
+}
+
+// By the first key, which mostly decides; then the runs in which it does not.
+static stow_status sort_records(record* records, size_t count, stow_allocator allocator) {
+  STOW_TRY(stowi_sort_by_key(records, count, sizeof(record), allocator));
+  size_t end;
+  for (size_t begin = 0; begin < count; begin = end) {
+    for (end = begin + 1; end < count && records[end].keys[0] == records[begin].keys[0]; ++end) {
+    }
+    if (end - begin <= SHORT_RUN) {
+      insert_in_order(records + begin, end - begin);
+    } else {
+      STOW_TRY(stowi_sort(records + begin, end - begin, sizeof(record), compare_records, NULL,
+                          allocator));
+    }
+  }
+  return STOW_OK;
+}
+
 // What comes first has the lowest key.
 static uint64_t key_of(const stowi_place_orders* orders, uint32_t buffer, char letter) {
   const stowi_place_buffer* b = &orders->quest->problem->buffers.data[buffer];
@@ -73,8 +103,7 @@ stow_status stowi_place_orders_fill(const stowi_place_orders* orders, stowi_plac
   record* records = STOWI_ARRAY(quest->allocator, record, quest->problem->buffers.count);
   STOW_TRY(stowi_need_memory(records != NULL, quest->diag));
   size_t count = make_records(orders, order, records);
-  stow_status status =
-      stowi_sort(records, count, sizeof(record), compare_records, NULL, quest->allocator);
+  stow_status status = sort_records(records, count, quest->allocator);
   if (status == STOW_OK) {
     for (size_t i = 0; i < count; ++i) {
       buffers[i] = records[i].buffer;

@@ -16,7 +16,7 @@
 #include "base/diag.h"
 #include "base/sort.h"
 
-#define LEAF_POINTS 16
+#define LEAF_POINTS 8
 #define STACK_DEPTH 64  // one box waits for each level
 
 typedef struct spot {
@@ -139,12 +139,21 @@ void stowi_place_nest_fill(stowi_place_nest* nest, const uint32_t* order, size_t
   }
 }
 
+// Returns whether the box is another one.
+static bool replace(stowi_place_nest* nest, size_t node, stowi_place_nest_box box) {
+  stowi_place_nest_box before = nest->boxes[node];
+  nest->boxes[node] = box;
+  return box.rank != before.rank || box.first_begin != before.first_begin ||
+         box.last_begin != before.last_begin || box.first_end != before.first_end ||
+         box.last_end != before.last_end;
+}
+
 void stowi_place_nest_remove(stowi_place_nest* nest, uint32_t place) {
   size_t node = nest->leaves + place / LEAF_POINTS;
   nest->points[place].rank = STOWI_PLACE_NEST_NONE;
-  nest->boxes[node] = box_of_leaf(nest, node);
-  for (node /= 2; node > 0; node /= 2) {
-    nest->boxes[node] = box_of_node(nest, node);
+  bool changes = replace(nest, node, box_of_leaf(nest, node));
+  for (node /= 2; changes && node > 0; node /= 2) {
+    changes = replace(nest, node, box_of_node(nest, node));
   }
 }
 
@@ -163,26 +172,39 @@ static uint32_t first_in_leaf(const stowi_place_nest* nest, size_t leaf, uint32_
   return best;
 }
 
+// Whether no point of the box is within [begin, end).
+static bool is_outside(const stowi_place_nest_box* box, uint32_t begin, uint32_t end) {
+  return box->last_begin < begin || box->first_end > end;
+}
+
+// Only boxes that are not outside wait.
 uint32_t stowi_place_nest_first(const stowi_place_nest* nest, uint32_t begin, uint32_t end) {
   size_t stack[STACK_DEPTH];
   size_t depth = 0;
   uint32_t best = STOWI_PLACE_NEST_NONE;
-  stack[depth++] = 1;
-  while (depth > 0) {
-    size_t node = stack[--depth];
+  size_t node = is_outside(&nest->boxes[1], begin, end) ? 0 : 1;
+  while (node != 0) {
     const stowi_place_nest_box* box = &nest->boxes[node];
-    if (box->rank >= best || box->last_begin < begin || box->first_end > end) {
-      continue;
-    }
-    if (box->first_begin >= begin && box->last_end <= end) {
+    size_t next = 0;
+    if (box->rank >= best) {
+      // Nothing lower is in it.
+    } else if (box->first_begin >= begin && box->last_end <= end) {
       best = box->rank;
     } else if (node >= nest->leaves) {
       best = first_in_leaf(nest, node, begin, end, best);
     } else {
       size_t left_first = nest->boxes[2 * node].rank < nest->boxes[2 * node + 1].rank;
-      stack[depth++] = 2 * node + left_first;
-      stack[depth++] = 2 * node + 1 - left_first;
+      size_t later = 2 * node + left_first;
+      size_t sooner = 2 * node + 1 - left_first;
+      bool has_later = !is_outside(&nest->boxes[later], begin, end);
+      next = has_later ? later : 0;
+      if (!is_outside(&nest->boxes[sooner], begin, end)) {
+        stack[depth] = later;
+        depth += has_later;
+        next = sooner;
+      }
     }
+    node = next != 0 ? next : depth > 0 ? stack[--depth] : 0;
   }
   return best == STOWI_PLACE_NEST_NONE ? best : nest->ranked[best];
 }
