@@ -89,8 +89,9 @@ typedef enum stow_order {
 #undef STOW_ORDER_ENUM
       STOW_ORDER_COUNT
 } stow_order;
-// Default of stow_plan_options.patience.
-#define STOW_PLAN_DEFAULT_PATIENCE 12000
+// Defaults of stow_plan_options.nodes and .patience.
+#define STOW_PLAN_DEFAULT_NODES 1000000
+#define STOW_PLAN_DEFAULT_PATIENCE 40000
 // Default of stow_plan_options.order_nodes.
 #define STOW_ORDER_DEFAULT_NODES 2000000
 
@@ -119,9 +120,9 @@ typedef struct stow_plan_options {
   const stow_weight_layout* layout;  // NULL: none. Borrowed during the call
   size_t rule_count;
   const stow_rule* rules[STOW_MAX_RULES];
-  // The strategy's budget in each attempt (with less sharing, in another order), and the callback
-  // that may stop it: as in stow_place_options. The plan depends on the callback only if it stops
-  // the search.
+  // The strategy's budget for all attempts together (with less sharing, in another order), and the
+  // callback that may stop it: as in stow_place_options. The plan depends on the callback only if
+  // it stops the search.
   uint64_t nodes;
   bool (*on_progress)(void* user, const stow_place_progress* progress);
   void* user;
@@ -133,8 +134,10 @@ typedef struct stow_plan_options {
   uint64_t order_margin;  // take another order only if it saves more than this many bytes
   uint64_t order_nodes;   // budget of the search for an order; a node is one attempt to run one
                           // task next. 0: no search, and no bound for other orders
-  // As in stow_place_options. If it is above STOW_PLAN_DEFAULT_PATIENCE, attempts are compared with
-  // that first, and the best of them is then searched with all nodes.
+  // As in stow_place_options, for the longest search of an attempt. All begin with a short one.
+  // With the defaults of |nodes| and |patience|, only those that may make the arena smaller by
+  // 1/128 are then searched longer, otherwise all that may make it smaller. The default is for an
+  // attempt that may save up to a tenth; one that may save n twentieths has n times as much.
   uint64_t patience;
   // Buffers of an earlier plan, of this graph or of one that is nearly the same: those that are
   // still there keep their offsets where that costs nothing (stow_place_options.start). With
@@ -284,8 +287,8 @@ STOW_API stow_status stow_plan_describe_ordering(const stow_plan* plan,
 typedef struct stow_fit {
   size_t struct_size;  // sizeof(stow_fit), set by the caller
   bool fits;
-  bool possible;          // false: proven that no placement fits (stow_search); true: one may,
-                          // even if this one does not
+  bool possible;          // false: proven that no placement fits, with any sharing that was tried;
+                          // true: one may, even if this one does not
   uint64_t required;      // the arena size
   uint64_t available;     // the capacity
   uint64_t excess;        // required - available, or 0
@@ -306,7 +309,7 @@ typedef struct stow_search {
   size_t struct_size;    // sizeof(stow_search), set by the caller
   stow_outcome outcome;  // with regard to the capacity, if there is one
   uint64_t bound;        // the lower bound, or a higher one that the search proved
-  uint64_t nodes;        // search nodes spent
+  uint64_t nodes;        // search nodes spent, by all attempts
   bool stopped;          // by the callback
 } stow_search;
 STOW_API stow_status stow_plan_describe_search(const stow_plan* plan, stow_search* out_search);

@@ -83,7 +83,7 @@ STOW_API const char* stow_share_text(stow_share share);  // static; "?" past the
   X(OTHER_REGION, "it is made in another region")                                              \
   X(LARGER_ROOT, "it is a part of") /* other: a value */                                       \
   X(LOAD, "the load may rise")                                                                 \
-  X(ARENA, "the arena would grow")                                                             \
+  X(ARENA, "the arena would not be smaller")                                                   \
   X(NO_REUSE, "no bytes are reused")
 
 typedef enum stow_reason {

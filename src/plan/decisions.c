@@ -26,6 +26,15 @@ stow_status stow_plan_describe_decision(const stow_plan* plan, size_t index,
                                  "stow_decision", NULL);
 }
 
+bool stowi_plan_has_elision(const stow_plan* plan, stow_reason reason) {
+  for (size_t i = 0; i < plan->decision_count; ++i) {
+    if (plan->decisions[i].share == STOW_SHARE_HOME && plan->decisions[i].reason == reason) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool is_same_question(const stow_decision* a, const stow_decision* b) {
   return a->node == b->node && a->share == b->share && a->result == b->result &&
          a->operand == b->operand;

@@ -65,7 +65,7 @@ static void init_first(stow_plan_options* options) {
   options->io = STOW_IO_KEEP;
   options->capacity = STOW_NO_CAPACITY;
   options->strategy = stow_strategy_find(stow_str_of("auto"));
-  options->nodes = STOW_PLACE_DEFAULT_NODES;
+  options->nodes = STOW_PLAN_DEFAULT_NODES;
   options->order = STOW_ORDER_GIVEN;
   options->order_nodes = STOW_ORDER_DEFAULT_NODES;
   options->patience = STOW_PLAN_DEFAULT_PATIENCE;

@@ -22,8 +22,8 @@ for command in plan run export solve check view diff inspect fmt; do
 done
 
 # The default budget of plans is the library's
-usual=$(sed -n 's/^#define STOW_PLACE_DEFAULT_NODES \([0-9]*\)000$/\1k/p' \
-  "$root/include/stowage/place.h")
+usual=$(sed -n 's/^#define STOW_PLAN_DEFAULT_NODES \([0-9]*\)000000$/\1M/p' \
+  "$root/include/stowage/plan.h")
 run help plan
 name=TheUsualBudget
 says "by default $usual, unless --time is given"

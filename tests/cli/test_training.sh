@@ -152,6 +152,11 @@ complains "@backward: gave up: "
 bound=$(sed -n 's/^  lower bound *\([0-9]*\) B.*/\1/p' "$out")
 lists "the lower bound is $bound: a better placement may fit"
 
+# A time limit is for both plans
+backward "$pair" forward --time 1m --format report
+expect 0 ATimeLimitIsForBothPlans
+same "$out" "$work/from-graph"
+
 # Symbols of either graph may be bound
 sed 's/64, /?batch, /; s/, 64\]/, ?batch]/' "$pair" >"$work/symbolic.stow"
 backward "$work/symbolic.stow" forward --bind batch=64 --format report

@@ -63,7 +63,7 @@ static stow_plan_options options_of(const series* x, unsigned features, order_ki
   stow_plan_options options;
   stow_plan_options_init(&options, x->setting.preset);
   options.io = x->setting.io;
-  options.nodes = SEARCH_NODES;
+  options.patience = SEARCH_NODES;  // of each attempt: none takes nodes from another
   options.order_nodes = ORDER_NODES;
   options.strategy = x->setting.strategy == NULL ? options.strategy : x->setting.strategy;
   options.alignment = x->setting.alignment == 0 ? options.alignment : x->setting.alignment;

@@ -46,7 +46,7 @@ TEST(DefaultPresetIsInOrderExecution) {
   CHECK_U64(options.rule_count, 0);
   REQUIRE(options.strategy != NULL);
   CHECK_TEXT(options.strategy->name, "auto");
-  CHECK_U64(options.nodes, STOW_PLACE_DEFAULT_NODES);
+  CHECK_U64(options.nodes, STOW_PLAN_DEFAULT_NODES);
   CHECK_U64(options.patience, STOW_PLAN_DEFAULT_PATIENCE);
   CHECK(options.on_progress == NULL && options.user == NULL);
 }

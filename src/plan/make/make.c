@@ -5,49 +5,18 @@
 // only if its bound allows an improvement: in-place results do not raise the load, so mostly one
 // attempt is enough. Another order is searched for only if the arena is above what every order
 // needs.
-#include "plan/make/make.h"
-
 #include "base/diag.h"
+#include "plan/make/contest.h"
 #include "plan/order/order.h"
 #include "plan/start_rows.h"
 
 // ---------------------------------------------------------------------------------------------
 // Sharing
 
-// Replaces |*best| by |other| if its arena is smaller. What only |*best| shared is then recorded as
-// refused.
-static stow_status keep_smaller(const stowi_plan_request* request, stow_plan** best,
-                                stow_plan* other) {
-  if (stow_plan_arena_size(other) >= stow_plan_arena_size(*best)) {
-    stow_plan_destroy(other);
-    return STOW_OK;
-  }
-  stow_status status = stowi_plan_add_refused(other, *best, request->diag);
-  stow_plan_destroy(*best);
-  *best = other;
-  return status;
-}
-
-static stow_status try_less(const stowi_plan_request* request, stowi_plan_choice choice,
-                            stow_plan** best, uint64_t* out_bound) {
-  stow_plan* other;
-  STOW_TRY(
-      stowi_plan_make_attempt(request, choice, stow_plan_arena_size(*best), out_bound, &other));
-  return other == NULL ? STOW_OK : keep_smaller(request, best, other);
-}
-
-static bool has_elision(const stow_plan* plan, stow_reason reason) {
-  for (size_t i = 0; i < plan->decision_count; ++i) {
-    if (plan->decisions[i].share == STOW_SHARE_HOME && plan->decisions[i].reason == reason) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Whether a copy was not elided because of a result in place.
 static bool has_rival(const stow_plan* plan) {
-  return has_elision(plan, STOW_REASON_GIVEN_AWAY) || has_elision(plan, STOW_REASON_LARGER_ROOT);
+  return stowi_plan_has_elision(plan, STOW_REASON_GIVEN_AWAY) ||
+         stowi_plan_has_elision(plan, STOW_REASON_LARGER_ROOT);
 }
 
 // Whether the load may be lower without results in place: without windows, or with a guard, a root
@@ -56,76 +25,41 @@ static bool may_cost(const stow_plan_options* options) {
   return !options->windows || options->tail_guard != 0;
 }
 
-static stow_status try_all(const stowi_plan_request* request, stowi_plan_choice choice,
-                           stow_plan** plan) {
-  const stow_plan_options* options = &request->options;
+// The attempts in one order. Which there are follows from the first one and from bounds, not from
+// which is the best so far, since that may depend on the budget.
+static stow_status try_sharing(stowi_plan_contest* contest, stowi_plan_race* race,
+                               const stow_schedule* schedule) {
+  const stow_plan_options* options = &contest->request.options;
+  stowi_plan_choice choice = {schedule, options->in_place, options->elide_copies, options->windows};
   uint64_t bound;
-  STOW_TRY(stowi_plan_make_attempt(request, choice, UINT64_MAX, &bound, plan));
-  if (choice.in_place && has_rival(*plan)) {
+  STOW_TRY(stowi_plan_contest_enter(contest, race, choice, &bound));
+  bool has_elisions = stowi_plan_has_elision(race->best, STOW_REASON_TAKEN);
+  if (choice.in_place && has_rival(race->best)) {
     uint64_t elisions_bound;
     stowi_plan_choice elisions = choice;
     elisions.in_place = false;
-    STOW_TRY(try_less(request, elisions, plan, &elisions_bound));
+    STOW_TRY(stowi_plan_contest_enter(contest, race, elisions, &elisions_bound));
   }
-  if (has_elision(*plan, STOW_REASON_TAKEN)) {
+  if (has_elisions) {
     choice.elide_copies = false;
-    STOW_TRY(try_less(request, choice, plan, &bound));
+    STOW_TRY(stowi_plan_contest_enter(contest, race, choice, &bound));
   }
-  if (choice.in_place && (may_cost(options) || stow_plan_arena_size(*plan) > bound)) {
+  if (choice.in_place && (may_cost(options) || stow_plan_arena_size(race->best) > bound)) {
     choice.elide_copies = false;
     choice.in_place = false;
-    STOW_TRY(try_less(request, choice, plan, &bound));
+    STOW_TRY(stowi_plan_contest_enter(contest, race, choice, &bound));
   }
   // Windows make the placement harder to search; without any, the search may get further.
-  if (choice.windows && stow_plan_arena_size(*plan) > stow_plan_lower_bound(*plan)) {
+  if (choice.windows &&
+      (may_cost(options) || stow_plan_arena_size(race->best) > stow_plan_lower_bound(race->best))) {
     choice.elide_copies = choice.in_place = choice.windows = false;
-    STOW_TRY(try_less(request, choice, plan, &bound));
+    STOW_TRY(stowi_plan_contest_enter(contest, race, choice, &bound));
   }
   return STOW_OK;
-}
-
-// The best attempt in one order.
-static stow_status try_sharing(const stowi_plan_request* request, const stow_schedule* schedule,
-                               stow_plan** out_plan) {
-  const stow_plan_options* options = &request->options;
-  stowi_plan_choice choice = {schedule, options->in_place, options->elide_copies, options->windows};
-  *out_plan = NULL;
-  stow_status status = try_all(request, choice, out_plan);
-  if (status != STOW_OK) {
-    stow_plan_destroy(*out_plan);
-    *out_plan = NULL;
-  }
-  return status;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Order
-
-// Whether |other| saves more than the margin.
-static bool saves_enough(const stowi_plan_request* request, const stow_plan* plan,
-                         const stow_plan* other) {
-  uint64_t before = stow_plan_arena_size(plan);
-  uint64_t after = stow_plan_arena_size(other);
-  return after < before && before - after > request->options.order_margin;
-}
-
-// Takes the plan in |schedule|'s order if that is worth it. |*plan| is set in either case.
-static stow_status try_order(const stowi_plan_request* request, const stow_schedule* schedule,
-                             stow_ordering* ordering, stow_plan** plan) {
-  stow_plan* other;
-  STOW_TRY(try_sharing(request, schedule, &other));
-  if (ordering->other_arena == 0 || stow_plan_arena_size(other) < ordering->other_arena) {
-    ordering->other_arena = stow_plan_arena_size(other);
-  }
-  if (saves_enough(request, *plan, other)) {
-    stow_plan* given = *plan;
-    *plan = other;
-    other = given;
-    ordering->changed = true;
-  }
-  stow_plan_destroy(other);
-  return STOW_OK;
-}
 
 // Searches for an order with the views before sharing: what can be shared depends on the order.
 static stow_status search(stowi_plan_maker* maker, const stow_start* earlier, uint64_t arena,
@@ -138,23 +72,19 @@ static stow_status search(stowi_plan_maker* maker, const stow_start* earlier, ui
   return stowi_plan_find_order(&request, maker->schedule, arena, out_schedule, out_ordering);
 }
 
-// Tries another order: that of an earlier plan, or, if |earlier| is NULL, one that is searched for.
-static stow_status try_other(const stowi_plan_request* request, const stow_start* earlier,
-                             stow_ordering* ordering, stow_plan** plan) {
-  stow_schedule* schedule = NULL;
+// Finds another order: that of an earlier plan, or, if |earlier| is NULL, one that is searched for.
+static stow_status find_order(const stowi_plan_request* request, const stow_start* earlier,
+                              uint64_t arena, stow_schedule** out_schedule,
+                              stow_ordering* ordering) {
   stow_ordering found = {.critical = STOW_NODE_NONE};
   stowi_plan_maker maker;
   stowi_plan_maker_init(&maker, request,
                         (stowi_plan_choice){.schedule = request->options.schedule});
-  stow_status status = search(&maker, earlier, stow_plan_arena_size(*plan), &schedule, &found);
+  stow_status status = search(&maker, earlier, arena, out_schedule, &found);
   stowi_plan_maker_free(&maker);
   ordering->any_bound = found.any_bound;
   ordering->critical = found.critical;
   ordering->nodes = found.nodes;
-  if (status == STOW_OK && schedule != NULL) {
-    status = try_order(request, schedule, ordering, plan);
-  }
-  stow_schedule_destroy(schedule);
   return status;
 }
 
@@ -166,98 +96,91 @@ static bool is_settled(const stowi_plan_request* request, const stow_ordering* o
          stowi_plan_start_is_as_good(request->options.start, request->graph, plan);
 }
 
-static stow_status find_order(const stowi_plan_request* request, stow_plan** plan) {
-  stow_ordering ordering = {.critical = STOW_NODE_NONE};
-  uint64_t arena = stow_plan_arena_size(*plan);
-  stow_status status = STOW_OK;
-  bool is_open = request->options.order_nodes != 0;
-  if (is_open && request->options.start != NULL && request->options.order == STOW_ORDER_AUTO) {
-    status = try_other(request, request->options.start, &ordering, plan);
-    is_open = status == STOW_OK && !is_settled(request, &ordering, *plan);
+// The orders tried beside the given one; attempts refer to them.
+typedef struct orders {
+  stow_schedule* earlier;
+  stow_schedule* found;
+} orders;
+
+// Attempts in the order of the earlier plan.
+static stow_status try_earlier(stowi_plan_contest* contest, orders* o, stow_ordering* ordering) {
+  const stowi_plan_request* request = &contest->request;
+  uint64_t arena = stow_plan_arena_size(contest->races[0].best);
+  STOW_TRY(find_order(request, request->options.start, arena, &o->earlier, ordering));
+  return o->earlier == NULL ? STOW_OK : try_sharing(contest, &contest->races[1], o->earlier);
+}
+
+// Attempts in an order that is searched for, which take the place of those in the earlier one if
+// they are better.
+static stow_status try_found(stowi_plan_contest* contest, orders* o, stow_ordering* ordering) {
+  stowi_plan_race* other = &contest->races[1];
+  stowi_plan_race race = {.count = 0};
+  const stow_plan* best = stowi_plan_contest_best(contest);
+  STOW_TRY(find_order(&contest->request, NULL, stow_plan_arena_size(best), &o->found, ordering));
+  stow_status status = o->found == NULL ? STOW_OK : try_sharing(contest, &race, o->found);
+  if (status == STOW_OK && race.best != NULL &&
+      (other->best == NULL ||
+       stow_plan_arena_size(race.best) < stow_plan_arena_size(other->best))) {
+    stowi_plan_race moved = *other;
+    *other = race;
+    race = moved;
   }
-  if (is_open) {
-    status = try_other(request, NULL, &ordering, plan);
-  }
-  ordering.given_arena = arena;
-  ordering.searched = ordering.nodes != 0;
-  (*plan)->ordering = ordering;
+  stow_plan_destroy(race.best);
   return status;
+}
+
+static stow_status try_orders(stowi_plan_contest* contest, orders* o, stow_ordering* ordering) {
+  const stow_plan_options* options = &contest->request.options;
+  if (options->order_nodes == 0) {
+    return STOW_OK;
+  }
+  if (options->start != NULL && options->order == STOW_ORDER_AUTO) {
+    STOW_TRY(try_earlier(contest, o, ordering));
+    if (is_settled(&contest->request, ordering, stowi_plan_contest_best(contest))) {
+      return STOW_OK;
+    }
+  }
+  return try_found(contest, o, ordering);
+}
+
+static void describe_order(const stowi_plan_contest* contest, stow_ordering* ordering) {
+  const stow_plan* other = contest->races[1].best;
+  ordering->searched = ordering->nodes != 0;
+  ordering->changed = stowi_plan_contest_is_reordered(contest);
+  ordering->given_arena = stow_plan_arena_size(contest->races[0].best);
+  ordering->other_arena = other == NULL ? 0 : stow_plan_arena_size(other);
 }
 
 // ---------------------------------------------------------------------------------------------
 
-// The search
-
-static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
-
-// The same request, with no more than the usual budget for an attempt.
-static stowi_plan_request shorter(const stowi_plan_request* request) {
-  stowi_plan_request result = *request;
-  result.options.nodes = smaller(request->options.nodes, STOW_PLACE_DEFAULT_NODES);
-  result.options.patience = smaller(request->options.patience, STOW_PLAN_DEFAULT_PATIENCE);
-  return result;
-}
-
-// Replaces |*plan| by |longer|, which differs in its offsets only, if that is smaller or proves
-// more.
-static void keep_better(stow_plan** plan, stow_plan* longer) {
-  stow_plan* before = *plan;
-  if (longer->arena_size > before->arena_size) {
-    stow_plan_destroy(longer);
-    return;
-  }
-  stow_decision* decisions = longer->decisions;
-  size_t count = longer->decision_count;
-  longer->decisions = before->decisions;  // with what was refused on the way to it
-  longer->decision_count = before->decision_count;
-  before->decisions = decisions;
-  before->decision_count = count;
-  longer->ordering = before->ordering;
-  *plan = longer;
-  stow_plan_destroy(before);
-}
-
-// Searches for a lower placement of the best attempt. It repeats what was done so far, and goes on.
-static stow_status search_longer(const stowi_plan_request* request, stow_plan** plan) {
-  stow_schedule* schedule = NULL;
-  stow_plan* longer = NULL;
-  uint64_t bound;
-  STOW_TRY(stow_schedule_create_order(request->graph, (*plan)->order, (*plan)->step_count,
-                                      request->allocator, request->diag, &schedule));
-  stowi_plan_choice choice = {schedule, (*plan)->facts.in_place, (*plan)->facts.elide_copies,
-                              (*plan)->window_count != 0};
-  stow_status status = stowi_plan_make_attempt(request, choice, UINT64_MAX, &bound, &longer);
+static stow_status hold(stowi_plan_contest* contest, stow_plan** out_plan) {
+  orders o = {NULL, NULL};
+  stow_ordering ordering = {.critical = STOW_NODE_NONE};
+  STOW_TRY(try_sharing(contest, &contest->races[0], contest->request.options.schedule));
+  stow_status status = try_orders(contest, &o, &ordering);
   if (status == STOW_OK) {
-    keep_better(plan, longer);
+    status = stowi_plan_contest_go_on(contest);
   }
-  stow_schedule_destroy(schedule);
+  if (status == STOW_OK) {
+    describe_order(contest, &ordering);
+    *out_plan = stowi_plan_contest_take(contest);
+    (*out_plan)->ordering = ordering;
+  }
+  stow_schedule_destroy(o.earlier);
+  stow_schedule_destroy(o.found);
   return status;
-}
-
-static stow_status make(const stowi_plan_request* request, stow_plan** out_plan) {
-  STOW_TRY(stow_graph_verify(request->graph, request->diag));
-  STOW_TRY(stow_graph_require_bound(request->graph, request->diag));
-  stowi_plan_request first = shorter(request);
-  STOW_TRY(try_sharing(&first, request->options.schedule, out_plan));
-  STOW_TRY(find_order(&first, out_plan));
-  bool is_longer = request->options.nodes > first.options.nodes ||
-                   request->options.patience > first.options.patience;
-  bool is_open = (*out_plan)->facts.reuse && !(*out_plan)->search.stopped &&
-                 (*out_plan)->arena_size > (*out_plan)->search.bound;
-  return is_longer && is_open ? search_longer(request, out_plan) : STOW_OK;
 }
 
 stow_status stow_plan_make(const stow_graph* graph, const stow_effects* effects,
                            const stow_plan_options* options, stow_allocator allocator,
                            stow_diag* diag, stow_plan** out_plan) {
   *out_plan = NULL;
-  stowi_plan_request request = {
-      .graph = graph, .effects = effects, .allocator = allocator, .diag = diag};
-  STOW_TRY(stowi_plan_options_load(options, diag, &request.options));
-  stow_status status = make(&request, out_plan);
-  if (status != STOW_OK) {
-    stow_plan_destroy(*out_plan);
-    *out_plan = NULL;
-  }
+  stowi_plan_contest contest = {
+      .request = {.graph = graph, .effects = effects, .allocator = allocator, .diag = diag}};
+  STOW_TRY(stowi_plan_options_load(options, diag, &contest.request.options));
+  STOW_TRY(stow_graph_verify(graph, diag));
+  STOW_TRY(stow_graph_require_bound(graph, diag));
+  stow_status status = hold(&contest, out_plan);
+  stowi_plan_contest_free(&contest);
   return status;
 }

@@ -1,5 +1,6 @@
 // The stages of making a plan, and what they pass on.
-//     make.c       which attempts: orders, sharing; the smallest arena wins
+//     make.c       which attempts: orders, sharing
+//     contest.c    which of them are searched longer; the smallest arena wins
 //     attempt.c    schedule, views, lifetimes, sharing ─┐
 //     slots.c      which values get a slot, how large   ├─▶ problem.c ─▶ placement ─▶ plan
 //     fixed.c      which places are given              ─┘
@@ -81,6 +82,8 @@ stow_status stowi_plan_add_buffers(const stowi_plan_maker* maker, stow_problem* 
 size_t stowi_plan_take_offsets(stowi_plan_maker* maker, const stow_placement* placement,
                                size_t first, const bool* apart);
 
+// decisions.c: whether a decision about the elision of a copy has this reason.
+bool stowi_plan_has_elision(const stow_plan* plan, stow_reason reason);
 // decisions.c: adds to the decisions, as refused, what only |fuller|, a larger plan in the same
 // order, shares.
 stow_status stowi_plan_add_refused(stow_plan* plan, const stow_plan* fuller, stow_diag* diag);

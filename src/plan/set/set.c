@@ -140,11 +140,22 @@ static stow_status mark_kept(const stow_set* set, stowi_plan_member* member, sto
   return stowi_plan_drop_windows(plan, member->kept, diag);
 }
 
+static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// What each graph alone may spend: the rest is for the set, which is what counts. A larger budget
+// than the default does not change the orders and the sharing.
+static stow_plan_options options_alone(const stow_set* set) {
+  stow_plan_options options = set->options;
+  options.nodes = min_u64(options.nodes, STOW_PLAN_DEFAULT_NODES) / (set->members.count + 1);
+  options.patience = min_u64(options.patience, STOW_PLAN_DEFAULT_PATIENCE);
+  return options;
+}
+
 static stow_status prepare_all(stow_set* set, stow_diag* diag) {
   for (size_t i = 0; i < set->members.count; ++i) {
     stowi_plan_member* member = &set->members.data[i];
-    stowi_plan_request request = {member->graph, member->effects, set->options, set->allocator,
-                                  diag};
+    stowi_plan_request request = {member->graph, member->effects, options_alone(set),
+                                  set->allocator, diag};
     request.options.schedule = member->schedule;
     STOW_TRY(stow_plan_make(member->graph, member->effects, &request.options, set->allocator,
                             request.diag, &member->plan));
@@ -209,10 +220,20 @@ static stow_status pose(placing* p) {
   return STOW_OK;
 }
 
+// With what the graphs alone have left of the nodes.
+static stow_plan_options options_together(const stow_set* set) {
+  stow_plan_options options = set->options;
+  for (size_t i = 0; i < set->members.count && options.nodes != STOW_PLACE_NO_LIMIT; ++i) {
+    options.nodes -= min_u64(options.nodes, set->members.data[i].plan->search.nodes);
+  }
+  return options;
+}
+
 static stow_status place(placing* p) {
   stow_set* set = p->set;
-  STOW_TRY(stowi_plan_place(p->problem, &set->options, NULL, true, set->allocator, p->diag,
-                            &p->placement));
+  stow_plan_options options = options_together(set);
+  STOW_TRY(
+      stowi_plan_place(p->problem, &options, NULL, true, set->allocator, p->diag, &p->placement));
   stow_load load = {.struct_size = sizeof(load)};
   STOW_TRY(stow_problem_load(p->problem, set->allocator, p->diag, &load));
   p->lower_bound = load.lower_bound;

@@ -57,6 +57,12 @@ uint64_t cli_budget_nodes(const cli_budget* budget, uint64_t usual) {
   return budget->has_nodes ? budget->nodes : budget->has_time ? STOW_PLACE_NO_LIMIT : usual;
 }
 
+cli_budget cli_budget_after(const cli_budget* budget, uint64_t elapsed) {
+  cli_budget rest = *budget;
+  rest.time = budget->time > elapsed ? budget->time - elapsed : 0;
+  return rest;
+}
+
 // ---------------------------------------------------------------------------------------------
 // The line
 

@@ -32,6 +32,8 @@ bool cli_budget_is_given(const cli_budget* budget);
 // The nodes that a search may spend: as given, |usual| where nothing is, and no limit where only
 // the time is limited.
 uint64_t cli_budget_nodes(const cli_budget* budget, uint64_t usual);
+// What is left of the time after |elapsed| microseconds. Nodes stay as they are.
+cli_budget cli_budget_after(const cli_budget* budget, uint64_t elapsed);
 
 // A search that runs.
 typedef struct cli_search {

@@ -121,6 +121,10 @@ static void tell_this_order(const stow_graph* graph, const stow_plan* plan, cons
     cli_tell_more("the lower bound is %" PRIu64 ": %s", proven,
                   cli_plan_info(plan).reuse ? "a better placement may fit"
                                             : "a placement that reuses bytes may fit");
+  } else if (fit->possible) {
+    cli_tell_more("no placement with this sharing is below %" PRIu64
+                  ": one with more or less sharing may fit",
+                  proven);
   } else if (bound <= fit->available) {
     cli_tell_more("no placement can fit: the search has ruled out all that are below %" PRIu64,
                   proven);

@@ -29,10 +29,16 @@ static cli_exit find_graphs(job* j) {
   return cli_source_require_sizes(&j->source, &j->request.model, j->graph);
 }
 
+// A time limit is for both plans. The forward plan then has the usual budget: searching it for
+// longer would leave nothing for the plan that is asked for.
 static cli_exit make_layout(job* j) {
   stow_plan_options options;
   cli_exit code = cli_plan_request_forward_options(&j->request, &options);
   if (code == CLI_YES) {
+    if (!j->request.budget.has_nodes) {
+      options.nodes = STOW_PLAN_DEFAULT_NODES;
+      options.patience = STOW_PLAN_DEFAULT_PATIENCE;
+    }
     cli_search_begin(&j->search, &j->request.budget, true);
     options.on_progress = cli_search_progress;
     options.user = &j->search;
@@ -77,7 +83,8 @@ static cli_exit make_plan(job* j) {
   options.user = &j->search;
   j->budget = options.nodes;
   stow_diag diag = cli_diag();
-  cli_search_begin(&j->search, &j->request.budget, true);
+  cli_budget rest = cli_budget_after(&j->request.budget, j->search.elapsed);
+  cli_search_begin(&j->search, &rest, true);
   stow_status status =
       stow_plan_make(j->graph, j->effects, &options, stow_allocator_default(), &diag, &j->plan);
   cli_search_end(&j->search);

@@ -67,7 +67,7 @@ static const cli_option plan_options[] = {
      "bytes kept free after each boundary value (an\ninput, param or constant); 0: none"},
     {OPT_STRATEGY, 0, "strategy", "NAME", "how buffers are placed (see below)"},
     {OPT_NODES, 0, "nodes", "N",
-     "the node budget of the search: 100k, 5M, unlimited;\nby default 400k, unless --time is "
+     "the node budget of the search: 100k, 5M, unlimited;\nby default 1M, unless --time is "
      "given"},
     {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
     {OPT_START, 0, "start", "PLAN",

@@ -48,7 +48,7 @@ static const cli_option solve_options[] = {
     {OPT_NODES, 0, "nodes", "N",
      "the node budget of the search: 100k, 5M, unlimited;\nby default 20M, unless --time is given"},
     {OPT_TIME, 0, "time", "DURATION", "end the search after 500ms, 10s, 2m, 1.5h"},
-    {OPT_THREADS, 0, "threads", "N", "threads that search; the same nodes give the same placement"},
+    {OPT_THREADS, 0, "threads", "N", "threads that search; by default 1"},
     {OPT_START, 0, "start", "FILE",
      "start from an earlier placement: a CSV file with\noffsets, which buffers keep if they can"},
     {OPT_IGNORE_OFFSETS, 0, "ignore-offsets", NULL,
