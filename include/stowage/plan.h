@@ -91,7 +91,7 @@ typedef enum stow_order {
 } stow_order;
 // Defaults of stow_plan_options.nodes and .patience.
 #define STOW_PLAN_DEFAULT_NODES 1000000
-#define STOW_PLAN_DEFAULT_PATIENCE 40000
+#define STOW_PLAN_DEFAULT_PATIENCE 32000
 // Default of stow_plan_options.order_nodes.
 #define STOW_ORDER_DEFAULT_NODES 2000000
 
