@@ -219,7 +219,7 @@ static void solve_tiled(bench* b, const stow_strategy* strategy, size_t pieces) 
 }
 
 static void run_tiled(bench* b) {
-  static const size_t pieces[] = {20, 50, 100, 200, 500};
+  static const size_t pieces[] = {20, 50, 100, 200, 500, 1000};
   printf("\n%6s  %-12s %9s %9s %10s %10s %7s\n", "pieces", "strategy", "solved", "% above",
          "seconds", "slowest", "nodes");
   for (size_t s = 0; s < b->strategy_count; ++s) {
@@ -307,7 +307,7 @@ static int usage(FILE* out, int code) {
       "usage: bench_strategies [options] [FOLDER | FILE.csv]...   every strategy on every "
       "instance\n"
       "       bench_strategies --growth [options]                 1 k to 1 M buffers\n"
-      "       bench_strategies --tiled [options]                  20 to 500 pieces: solved of all\n"
+      "       bench_strategies --tiled [options]                  20 to 1,000 pieces: solved of all\n"
       "       bench_strategies --compare [options]                strategies side by side, as "
       "Markdown\n"
       "\n"

@@ -118,7 +118,9 @@ stow_status stowi_place_take_turns(stowi_place_quest* quest, uint64_t first_node
   size_t busy = 1;
   for (uint64_t round = 0; busy > 0 && !stowi_place_quest_done(quest); ++round) {
     busy = 0;
-    for (size_t i = 0; i < count && !stowi_place_quest_done(quest); ++i) {
+    size_t first = leader;
+    for (size_t k = 0; k < count && !stowi_place_quest_done(quest); ++k) {
+      size_t i = (first + k) % count;
       if (!players[i].is_idle) {
         uint64_t before = quest->height;
         uint64_t others = shares - players[i].share;

@@ -86,8 +86,8 @@ typedef struct stowi_place_player {
 } stowi_place_player;
 
 // Turns by shares, until the quest is done or all are idle; whoever found the last better
-// placement, at first the first player, gets as many nodes as all others together. The first turn
-// has |first_nodes|.
+// placement, at first the first player, begins the next round and gets as many nodes as all others
+// together. The first turn has |first_nodes|.
 stow_status stowi_place_take_turns(stowi_place_quest* quest, uint64_t first_nodes,
                                    stowi_place_player* players, size_t count);
 

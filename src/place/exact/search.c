@@ -341,6 +341,7 @@ static stowi_place_verdict run_once(stowi_place_exact_search* exact, const stowi
   }
   exact->table_capacity = run->capacity;
   exact->where = run->way.where;
+  exact->state->learns = run->way.where == STOWI_PLACE_CORNER;
   exact->ranks.whom = run->way.whom;
   exact->ranks.noise = run->noise;
   exact->ranks.seed = run->seed;

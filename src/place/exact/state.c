@@ -183,7 +183,7 @@ bool stowi_place_exact_state_may_fit(const stowi_place_state* state, uint32_t be
       excess = over > excess ? over : excess;
     }
   }
-  if (excess > 0) {
+  if (excess > 0 && state->learns) {
     count_failure(state, begin, end, lowest);
   }
   return excess <= 0;

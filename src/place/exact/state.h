@@ -46,6 +46,7 @@ typedef struct stowi_place_state {
   uint32_t rules;
   int64_t* top;      // per buffer: the highest it may end, including padding
   bool among_holes;  // see holes.h
+  bool learns;       // counts failures
   // Buffers.
   uint64_t* free;  // the set of those not placed
   uint32_t placed_count;
@@ -63,7 +64,7 @@ typedef struct stowi_place_state {
   int64_t* load;       // units that are not placed yet
   int64_t* ceiling;    // the highest that any of these may end
   uint32_t* crossing;  // buffers, not placed, that are live on both sides of the border after it
-  uint64_t* failures;  // how often it had too little room, since the state was made
+  uint64_t* failures;  // how often it had too little room in attempts that learn
   uint32_t* stale;     // sections whose floor must be recomputed
   uint32_t stale_count;
   stowi_place_low* block_low;  // by block: the lowest of those that span it
