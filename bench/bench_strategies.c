@@ -307,7 +307,7 @@ static int usage(FILE* out, int code) {
       "usage: bench_strategies [options] [FOLDER | FILE.csv]...   every strategy on every "
       "instance\n"
       "       bench_strategies --growth [options]                 1 k to 1 M buffers\n"
-      "       bench_strategies --tiled [options]                  20 to 1,000 pieces: solved of all\n"
+      "       bench_strategies --tiled [options]                  20 to 1,000 pieces: solved\n"
       "       bench_strategies --compare [options]                strategies side by side, as "
       "Markdown\n"
       "\n"
