@@ -136,7 +136,7 @@ def damages(claims):
         yield damaged("wrong row", change_live(lambda l: l[0].update(row=l[0]["row"] + 1)))
         yield damaged("wrong id", change_live(lambda l: l[0].update(id=l[0]["id"] + "x")))
         yield damaged("too large unit", double_unit)
-        yield damaged("unit that is no power of two", lambda c: c["section"].update(unit=3))
+        yield damaged("unit that is not a power of two", lambda c: c["section"].update(unit=3))
     if claims["height"] > claims["certified_bound"]:
         yield damaged("bound of the search as a proven one", lambda c: c.update(
             bound=c["height"], bound_by=c["certified_by"], optimal=True), None)

@@ -181,14 +181,14 @@ TEST(AfterAnInsertionFewBuffersMove) {
   stow_start* start = start_of(first.plan);
   stow_plan_options options = usual(start);
   plan_case again = plan_make(inserted, &options);
-  plan_case anew = plan_make(inserted, NULL);
-  REQUIRE(again.plan != NULL && anew.plan != NULL);
+  plan_case fresh = plan_make(inserted, NULL);
+  REQUIRE(again.plan != NULL && fresh.plan != NULL);
   plan_prove(&again);
   stow_moves moves = moves_of(again.plan);
   CHECK_U64(moves.added, 2);
   CHECK_U64(moves.kept + moves.moved, 7);
   CHECK(moves.moved <= 2);
-  CHECK_U64(stow_plan_arena_size(again.plan), stow_plan_arena_size(anew.plan));
+  CHECK_U64(stow_plan_arena_size(again.plan), stow_plan_arena_size(fresh.plan));
   char* json = plan_text(again.plan, stowi_plan_write_json);
   CHECK_HAS(json, "  \"start\": {\"matched\": 7, \"kept\": ");
   CHECK_HAS(json, ", \"new\": 2},\n");
@@ -196,7 +196,7 @@ TEST(AfterAnInsertionFewBuffersMove) {
   stow_start_destroy(start);
   plan_free(&first);
   plan_free(&again);
-  plan_free(&anew);
+  plan_free(&fresh);
 }
 
 // Rows of everything but the params.
@@ -218,15 +218,15 @@ TEST(ALargerDimIsAStartToo) {
   stow_start* start = start_of(first.plan);
   stow_plan_options options = usual(start);
   plan_case again = plan_make(larger, &options);
-  plan_case anew = plan_make(larger, NULL);
-  REQUIRE(again.plan != NULL && anew.plan != NULL);
+  plan_case fresh = plan_make(larger, NULL);
+  REQUIRE(again.plan != NULL && fresh.plan != NULL);
   plan_prove(&again);
   CHECK_U64(moves_of(again.plan).added, 0);
-  CHECK_U64(stow_plan_arena_size(again.plan), stow_plan_arena_size(anew.plan));
+  CHECK_U64(stow_plan_arena_size(again.plan), stow_plan_arena_size(fresh.plan));
   stow_start_destroy(start);
   plan_free(&first);
   plan_free(&again);
-  plan_free(&anew);
+  plan_free(&fresh);
 }
 
 TEST(APlanAsCsvIsTheSameStart) {
