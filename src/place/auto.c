@@ -19,7 +19,11 @@
 #define MAX_FIRST_FIT_PAIRS UINT64_C(2000000000)
 #define FIRST_NODES 12288          // of the first player
 #define FIRST_WINDOWED_NODES 3072  // with windows, where others do better
-#define GOAL_SHARE 3  // of turns, without windows: the exact search alone meets a tight goal
+// Shares of turns, of all but these: 1.
+#define GOAL_SHARE 3    // the exact search, without windows: it alone meets a tight goal
+#define SOLID_SHARE 24  // with solid blocks, where nothing else comes near it
+#define BEAM_SHARE 4    // in dense problems of up to so many buffers beams lead in the long run
+#define BEAM_COUNT 512
 // Up to this many buffers, a neighbourhood is nearly all of them, and the exact search does better.
 #define FEW 32
 #define MAX_PLAYERS 4
@@ -47,13 +51,18 @@ static void add(team* t, uint64_t share, stow_status (*play)(void* state, bool* 
   t->players[t->count++] = (stowi_place_player){.play = play, .state = state, .share = share};
 }
 
+static uint64_t goal_share(const stowi_place_quest* quest, const stowi_place_prover* prover) {
+  return has_windows(quest) ? 1 : stowi_place_prover_is_solid(prover) ? SOLID_SHARE : GOAL_SHARE;
+}
+
 static stow_status gather(stowi_place_quest* quest, team* t) {
   if (quest->problem->buffers.count <= MAX_EXACT) {
     STOW_TRY(stowi_place_prover_create(quest, STOWI_PLACE_RULE_ALL, &t->prover));
-    add(t, has_windows(quest) ? 1 : GOAL_SHARE, stowi_place_prover_goal, t->prover);
+    add(t, goal_share(quest, t->prover), stowi_place_prover_goal, t->prover);
     STOW_TRY(stowi_place_beam_create(quest, stowi_place_prover_model(t->prover), &t->beam));
     if (t->beam != NULL) {
-      add(t, 1, stowi_place_beam_play, t->beam);
+      add(t, quest->problem->buffers.count <= BEAM_COUNT ? BEAM_SHARE : 1, stowi_place_beam_play,
+          t->beam);
     } else if (quest->problem->buffers.count > FEW) {
       STOW_TRY(stowi_place_lns_create(quest, &t->lns));
       add(t, 1, stowi_place_lns_play, t->lns);

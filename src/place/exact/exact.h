@@ -56,6 +56,8 @@ stow_status stowi_place_prover_create(stowi_place_quest* quest, uint32_t rules,
 void stowi_place_prover_destroy(stowi_place_prover* prover);
 
 const stowi_place_model* stowi_place_prover_model(const stowi_place_prover* prover);
+// Whether buffers were merged to blocks at the goal.
+bool stowi_place_prover_is_solid(const stowi_place_prover* prover);
 
 // Searches for a placement within |capacity| bytes until the quest is done. Offers what it finds,
 // and raises the bound if it refutes.
