@@ -74,6 +74,11 @@ STOW_API void stow_effects_destroy(stow_effects* effects);
 STOW_API stow_status stow_effects_add_scratch(stow_effects* effects, stow_node node, uint64_t bytes,
                                               uint64_t alignment, stow_diag* diag,
                                               size_t* out_index);
+// Scratch |index| of |node| may have |bytes| instead, more than it needs, if its kernel is faster
+// with more. The plan has the largest offer that fits into what is free at its step: offers do not
+// change the arena (docs/effects.md). |bytes| is at least what the scratch needs.
+STOW_API stow_status stow_effects_offer_scratch(stow_effects* effects, stow_node node, size_t index,
+                                                uint64_t bytes, stow_diag* diag);
 // Operand |k| of |node| is read until the step of |until|, a later node, or STOW_STEP_END.
 STOW_API stow_status stow_effects_hold_operand(stow_effects* effects, stow_node node, size_t k,
                                                stow_node until, stow_diag* diag);

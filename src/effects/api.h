@@ -17,6 +17,13 @@ typedef struct stowi_effects_scratch_entry {
   uint64_t bytes;
   uint64_t alignment;
 } stowi_effects_scratch_entry;
+
+// More that a piece of scratch may have.
+typedef struct stowi_effects_offer_entry {
+  stow_node node;
+  uint32_t index;  // of the scratch, among those of the node
+  uint64_t bytes;
+} stowi_effects_offer_entry;
 typedef struct stowi_effects_hold_entry {
   stow_node node;
   size_t operand;
@@ -33,6 +40,10 @@ typedef struct stowi_effects_in_place_entry {
   size_t operand;
 } stowi_effects_in_place_entry;
 // In order of node, then of call.
+// Offers for the scratch of |node|, in order of calls.
+bool stowi_effects_has_offers(const stow_effects* effects);
+const stowi_effects_offer_entry* stowi_effects_offers(const stow_effects* effects, stow_node node,
+                                                      size_t* out_count);
 STOWI_SHARED size_t stowi_effects_scratch_count(const stow_effects* effects);
 stowi_effects_scratch_entry stowi_effects_scratch(const stow_effects* effects, size_t index);
 size_t stowi_effects_hold_count(const stow_effects* effects);

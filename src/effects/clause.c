@@ -51,6 +51,9 @@ static stow_status check_tuples(const clause* c, size_t width, const char* expec
   return STOW_OK;
 }
 
+// An index that no graph can exceed, so that it fits in size_t on every machine.
+static bool is_index(int64_t number) { return number >= 0 && number <= UINT32_MAX; }
+
 static stow_status read_scratch(const clause* c) {
   const char* expected = "expected a list of pairs [bytes, alignment, ...]";
   STOW_TRY(check_tuples(c, 2, expected));
@@ -69,6 +72,23 @@ static stow_status read_scratch(const clause* c) {
   return STOW_OK;
 }
 
+static stow_status read_offer(const clause* c) {
+  STOW_TRY(check_tuples(c, 2, "expected a list of pairs [piece of scratch, bytes, ...]"));
+  for (size_t i = 0; i < c->attr->count; i += 2) {
+    const int64_t* pair = &c->attr->ints[i];
+    if (!is_index(pair[0]) || pair[1] < 0) {
+      return fail(c, "expected the index of a piece of scratch, and bytes, 0 or more");
+    }
+    stow_diag inner;
+    stow_diag_init(&inner);
+    STOW_TRY(wrap(
+        c,
+        stow_effects_offer_scratch(c->effects, c->node, (size_t)pair[0], (uint64_t)pair[1], &inner),
+        &inner));
+  }
+  return STOW_OK;
+}
+
 // The node that makes value |number|.
 static stow_status producer_of(const clause* c, int64_t number, stow_node* out_node) {
   if (number < 0 || (uint64_t)number >= c->effects->value_count) {
@@ -77,9 +97,6 @@ static stow_status producer_of(const clause* c, int64_t number, stow_node* out_n
   *out_node = stow_graph_producer(c->effects->graph, (stow_value)number);
   return STOW_OK;
 }
-
-// An index that no graph can exceed, so that it fits in size_t on every machine.
-static bool is_index(int64_t number) { return number >= 0 && number <= UINT32_MAX; }
 
 static stow_status read_hold(const clause* c) {
   STOW_TRY(check_tuples(c, 2, "expected a list of pairs [operand, value, ...]"));
@@ -276,6 +293,7 @@ static const struct {
   clause_reader read;
 } keys[] = {
     {"scratch", read_scratch},
+    {"offer", read_offer},
     {"hold", read_hold},
     {"early", read_early},
     {"overwrite", read_overwrite},
@@ -290,6 +308,11 @@ static const struct {
 };
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
+// Offers refer to scratch, which may be declared after them.
+static bool is_late(const stow_attr* attr) {
+  return stow_str_equal(attr->name, stow_str_of("offer"));
+}
+
 static stow_status read_entry(const clause* c) {
   for (size_t i = 0; i < KEY_COUNT; ++i) {
     if (stow_str_equal(c->attr->name, stow_str_of(keys[i].name))) {
@@ -297,8 +320,8 @@ static stow_status read_entry(const clause* c) {
     }
   }
   return fail(c,
-              "unknown key; expected one of scratch, hold, early, overwrite, no_overwrite, inside, "
-              "storage, align, at, own, state, io");
+              "unknown key; expected one of scratch, offer, hold, early, overwrite, no_overwrite, "
+              "inside, storage, align, at, own, state, io");
 }
 
 stow_status stowi_effects_read_clauses(stow_effects* effects, stow_diag* diag) {
@@ -306,7 +329,11 @@ stow_status stowi_effects_read_clauses(stow_effects* effects, stow_diag* diag) {
     size_t count = stowi_graph_with_count(effects->graph, node);
     for (size_t i = 0; i < count; ++i) {
       clause c = {effects, node, stowi_graph_with_at(effects->graph, node, i), diag};
-      STOW_TRY(read_entry(&c));
+      STOW_TRY(is_late(c.attr) ? STOW_OK : read_entry(&c));
+    }
+    for (size_t i = 0; i < count; ++i) {
+      clause c = {effects, node, stowi_graph_with_at(effects->graph, node, i), diag};
+      STOW_TRY(is_late(c.attr) ? read_entry(&c) : STOW_OK);
     }
   }
   return STOW_OK;

@@ -4,6 +4,7 @@
 // which is cheap while effects are few. Getters stay plain reads that threads may share.
 #include "effects/effects.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
@@ -41,6 +42,7 @@ void stow_effects_destroy(stow_effects* effects) {
   stow_allocator allocator = effects->allocator;
   stowi_bits_free(&effects->outputs, allocator);
   STOWI_VEC_FREE(allocator, &effects->scratch);
+  STOWI_VEC_FREE(allocator, &effects->offers);
   STOWI_VEC_FREE(allocator, &effects->holds);
   STOWI_VEC_FREE(allocator, &effects->early_writes);
   STOWI_VEC_FREE(allocator, &effects->overwrites);
@@ -170,6 +172,28 @@ stow_status stow_effects_add_scratch(stow_effects* effects, stow_node node, uint
   if (out_index != NULL) {
     *out_index = FIRST_OF(&effects->scratch, node + 1) - FIRST_OF(&effects->scratch, node) - 1;
   }
+  return STOW_OK;
+}
+
+stow_status stow_effects_offer_scratch(stow_effects* effects, stow_node node, size_t index,
+                                       uint64_t bytes, stow_diag* diag) {
+  STOW_TRY(check_node(effects, node, diag));
+  size_t first = FIRST_OF(&effects->scratch, node);
+  size_t count = FIRST_OF(&effects->scratch, node + 1) - first;
+  if (index >= count) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s: scratch %zu is out of range (%zu pieces)",
+               stowi_graph_describe_node(effects->graph, node).text, index, count);
+    return fail_node(effects, node, diag);
+  }
+  uint64_t need = effects->scratch.data[first + index].bytes;
+  if (bytes < need) {
+    stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+               "%s: an offer of %" PRIu64 " bytes is less than its scratch needs, %" PRIu64,
+               stowi_graph_describe_node(effects->graph, node).text, bytes, need);
+    return fail_node(effects, node, diag);
+  }
+  stowi_effects_offer_entry offer = {node, (uint32_t)index, bytes};
+  INSERT(effects, offers, offer, diag);
   return STOW_OK;
 }
 
@@ -388,6 +412,17 @@ stow_status stow_effects_set_io(stow_effects* effects, stow_value value, stow_io
 
 size_t stowi_effects_scratch_count(const stow_effects* effects) {
   return effects == NULL ? 0 : effects->scratch.count;
+}
+
+bool stowi_effects_has_offers(const stow_effects* effects) {
+  return effects != NULL && effects->offers.count != 0;
+}
+
+const stowi_effects_offer_entry* stowi_effects_offers(const stow_effects* effects, stow_node node,
+                                                      size_t* out_count) {
+  size_t first = FIRST_OF(&effects->offers, node);
+  *out_count = FIRST_OF(&effects->offers, node + 1) - first;
+  return effects->offers.data == NULL ? NULL : effects->offers.data + first;
 }
 
 stowi_effects_scratch_entry stowi_effects_scratch(const stow_effects* effects, size_t index) {

@@ -27,6 +27,7 @@ struct stow_effects {
   stowi_bits outputs;
   // The lists are sorted by node, then by order of calls.
   STOWI_VEC(stowi_effects_scratch_entry) scratch;
+  STOWI_VEC(stowi_effects_offer_entry) offers;
   STOWI_VEC(stowi_effects_hold_entry) holds;
   STOWI_VEC(stowi_effects_early_write_entry) early_writes;
   STOWI_VEC(stowi_effects_in_place_entry) overwrites;

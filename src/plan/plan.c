@@ -263,7 +263,7 @@ size_t stow_plan_scratch_count(const stow_plan* plan) { return plan->scratch_cou
 
 void stow_plan_scratch_slot(const stow_plan* plan, size_t index, stow_node* out_node,
                             stow_slot* out_slot, uint64_t* out_alignment) {
-  static const stowi_plan_scratch none = {STOW_NODE_NONE, 0, 0, 0, 0, 0};
+  static const stowi_plan_scratch none = {.node = STOW_NODE_NONE};
   const stowi_plan_scratch* scratch = index < plan->scratch_count ? &plan->scratch[index] : &none;
   *out_node = scratch->node;
   *out_slot = (stow_slot){scratch->offset, scratch->size, 0};
@@ -310,6 +310,10 @@ size_t stowi_plan_peak_count(const stow_plan* plan) { return plan->peak_count; }
 
 stow_value stow_plan_peak_value(const stow_plan* plan, size_t index) {
   return index < plan->peak_count ? plan->peak[index] : STOW_VALUE_NONE;
+}
+
+uint64_t stowi_plan_scratch_need(const stow_plan* plan, size_t index) {
+  return index < plan->scratch_count ? plan->scratch[index].need : 0;
 }
 
 uint64_t stowi_plan_peak_scratch(const stow_plan* plan) { return plan->peak_scratch; }

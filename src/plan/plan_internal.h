@@ -54,6 +54,7 @@ typedef struct stowi_plan_scratch {
   uint64_t offset;
   uint64_t size;
   uint64_t alignment;
+  uint64_t need;  // bytes that it must have; the rest of |size| was free anyway
 } stowi_plan_scratch;
 
 // Bytes [offset, end).

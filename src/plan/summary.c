@@ -99,7 +99,7 @@ static stow_status list_peak(stow_plan* plan) {
   }
   for (size_t i = 0; i < plan->scratch_count; ++i) {
     if (plan->scratch[i].step == plan->peak_step &&
-        !stowi_add_u64(plan->peak_scratch, plan->scratch[i].size, &plan->peak_scratch)) {
+        !stowi_add_u64(plan->peak_scratch, plan->scratch[i].need, &plan->peak_scratch)) {
       plan->peak_scratch = UINT64_MAX;
     }
   }
@@ -127,8 +127,8 @@ static void sum_loads(const stow_plan* plan, uint64_t* loads) {
     loads[window->end] += left_free;
   }
   for (size_t i = 0; i < plan->scratch_count; ++i) {
-    loads[plan->scratch[i].step] += plan->scratch[i].size;
-    loads[plan->scratch[i].step + 1] -= plan->scratch[i].size;
+    loads[plan->scratch[i].step] += plan->scratch[i].need;
+    loads[plan->scratch[i].step + 1] -= plan->scratch[i].need;
   }
   for (uint32_t step = 1; step <= plan->step_count; ++step) {
     loads[step] += loads[step - 1];

@@ -153,6 +153,9 @@ TEST(SettersRefuseUnknownIds) {
   CHECK_HAS(d->message, "alignment 24 is not a power of two");
   CHECK_U64(d->node, 2);
   CHECK_U64(d->line, 4);
+  CHECK(is_refused(stow_effects_offer_scratch(e, 5, 0, 8, d), d));
+  CHECK(is_refused(stow_effects_offer_scratch(e, 2, 0, 8, d), d));
+  CHECK_HAS(d->message, "add %2: scratch 0 is out of range (0 pieces)");
   CHECK(is_refused(stow_effects_add_scratch(e, 2, 8, 0, d, NULL), d));
   CHECK(is_refused(stow_effects_hold_operand(e, 2, 2, 4, d), d));
   CHECK_HAS(d->message, "add %2: operand 2 is out of range (2 operands)");
@@ -261,7 +264,8 @@ TEST(EveryKeyOfAClauseIsRead) {
   REQUIRE(fixture_effects(
               &f,
               "  %0 = input \"x\" : f32[4] with {io = \"consume\"}\n"
-              "  %1 = relu(%0) : f32[4] with {scratch = [100, 64, 7, 1], hold = [0, 4]}\n"
+              "  %1 = relu(%0) : f32[4] with {offer = [1, 9, 0, 200, 1, 7], "
+              "scratch = [100, 64, 7, 1], hold = [0, 4]}\n"
               "  %2 = relu(%1) : f32[4] with {overwrite = [0, 0], hold = [0, -1], at = 128}\n"
               "  %3, %4 = topk(%2) {k = 2} : f32[2], i64[2] with {storage = [-1, 32], align = 32, "
               "own = [0, 1], state = true}\n"
@@ -277,6 +281,10 @@ TEST(EveryKeyOfAClauseIsRead) {
   CHECK_U64(stowi_effects_scratch(e, 0).bytes, 100);
   CHECK_U64(stowi_effects_scratch(e, 0).alignment, 64);
   CHECK_U64(stowi_effects_scratch(e, 1).bytes, 7);
+  size_t offers;
+  CHECK_U64(stowi_effects_offers(e, 1, &offers)[1].bytes, 200);
+  CHECK_U64(stowi_effects_offers(e, 1, &offers)[2].index, 1);
+  CHECK_U64(offers, 3);
   REQUIRE(stowi_effects_hold_count(e) == 2);
   CHECK_U64(stowi_effects_hold(e, 0).until, 3);  // the node that makes %4
   CHECK_U64(stowi_effects_hold(e, 1).until, STOW_STEP_END);
@@ -338,7 +346,14 @@ static void check_clause(const char* clause, stow_status expected, const char* p
 
 TEST(AWrongClauseReportsPlaceAndExpectation) {
   const stow_status invalid = STOW_ERR_INVALID_ARGUMENT;
-  check_clause("colour = 3", invalid, "{ colour }: unknown key; expected one of scratch, hold");
+  check_clause("colour = 3", invalid, "{ colour }: unknown key; expected one of scratch, offer");
+  check_clause("offer = 3", invalid, "{ offer }: expected a list of pairs [piece of scratch, by");
+  check_clause("offer = [-1, 3]", invalid, "{ offer }: expected the index of a piece of scratch");
+  check_clause("offer = [0, -3]", invalid, "{ offer }: expected the index of a piece of scratch");
+  check_clause("offer = [1, 64], scratch = [64, 64]", invalid,
+               "{ offer }: layer_norm %3: scratch 1 is out of range (1 pieces)");
+  check_clause("scratch = [64, 64], offer = [0, 63]", invalid,
+               "an offer of 63 bytes is less than its scratch needs, 64");
   check_clause("scratch = 3", invalid, "{ scratch }: expected a list of pairs [bytes, alignment");
   check_clause("scratch = [3]", invalid, "expected a list of pairs");
   check_clause("scratch = [-3, 1]", invalid,

@@ -187,9 +187,9 @@ TEST(JsonHasAllOfThePlan) {
       "  ],\n"
       "  \"scratch\": [\n"
       "    {\"node\": 2, \"index\": 0, \"step\": 2, \"offset\": 384, \"size\": 24, \"alignment\": "
-      "64},\n"
+      "64, \"need\": 24},\n"
       "    {\"node\": 2, \"index\": 1, \"step\": 2, \"offset\": 448, \"size\": 8, \"alignment\": "
-      "64}\n"
+      "64, \"need\": 8}\n"
       "  ],\n"
       "  \"reserved\": [],\n"
       "  \"decisions\": [",

@@ -635,8 +635,13 @@ static void node_effects(test_random* random, const stow_graph* graph, stow_effe
   size_t results = stow_graph_result_count(graph, node);
   if (test_random_below(random, 6) == 0) {
     for (uint64_t count = 1 + test_random_below(random, 3); count > 0; --count) {
+      size_t index = 0;
       stow_effects_add_scratch(effects, node, test_random_below(random, 300),
-                               UINT64_C(1) << test_random_below(random, 9), NULL, NULL);
+                               UINT64_C(1) << test_random_below(random, 9), NULL, &index);
+      for (uint64_t offers = test_random_below(random, 4); offers > 0; --offers) {
+        // Refused if it is less than what is needed.
+        stow_effects_offer_scratch(effects, node, index, test_random_below(random, 2000), NULL);
+      }
     }
   }
   if (operands > 0 && test_random_below(random, 12) == 0) {

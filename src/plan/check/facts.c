@@ -78,6 +78,8 @@ static void visit_scratch(tally* t, visit_piece visit) {
     stow_slot slot;
     uint64_t alignment;
     stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
+    // The rest of it was free anyway.
+    slot.size = stowi_effects_scratch(t->checker->effects, i).bytes;
     if (slot.size > 0) {
       uint32_t step = t->checker->steps[node];
       piece p = {slot.offset, slot.offset + slot.size, step, step + 1, alignment, slot, false};

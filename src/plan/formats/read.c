@@ -457,6 +457,10 @@ static stow_status read_scratch(reader* r) {
     if (!stowi_is_power_of_two(scratch->alignment)) {
       return fail_at(r, place, "an alignment must be a power of two");
     }
+    scratch->need = scratch->size;
+    if (stowi_plan_scan_skip(&r->scan, ",")) {
+      STOW_TRY(stowi_plan_scan_u64(&r->scan, scratch->size, "bytes needed", &scratch->need));
+    }
     STOW_TRY(stowi_plan_scan_end_line(&r->scan));
   }
   return STOW_OK;

@@ -103,12 +103,17 @@ static stow_status write_alignments(const stow_plan* plan, stow_writer writer) {
   return STOW_OK;
 }
 
+// What it needs is added where it has more.
 static stow_status write_scratch(const stow_plan* plan, stow_writer writer) {
   for (size_t i = 0; i < plan->scratch_count; ++i) {
     const stowi_plan_scratch* scratch = &plan->scratch[i];
     STOW_TRY(stowi_printf(
-        writer, "# scratch.%" PRIu32 ".%" PRIu32 "=%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-        scratch->node, scratch->index, scratch->offset, scratch->size, scratch->alignment));
+        writer, "# scratch.%" PRIu32 ".%" PRIu32 "=%" PRIu64 ",%" PRIu64 ",%" PRIu64, scratch->node,
+        scratch->index, scratch->offset, scratch->size, scratch->alignment));
+    if (scratch->need != scratch->size) {
+      STOW_TRY(stowi_printf(writer, ",%" PRIu64, scratch->need));
+    }
+    STOW_TRY(stowi_put(writer, "\n"));
   }
   return STOW_OK;
 }

@@ -90,14 +90,14 @@ static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer 
 static stow_status write_scratch(const stow_plan* plan, stow_writer writer) {
   for (size_t i = 0; i < plan->scratch_count; ++i) {
     const stowi_plan_scratch* scratch = &plan->scratch[i];
-    if (scratch->size == 0) {
+    if (scratch->need == 0) {
       continue;  // no buffer
     }
     STOW_TRY(stowi_printf(writer,
                           "scratch.%" PRIu32 ".%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64
                           ",%" PRIu64 ",%" PRIu64 ",0,scratch,%s",
                           scratch->node, scratch->index, scratch->step, scratch->step + 1,
-                          scratch->size, scratch->alignment, scratch->offset, end_of_row(plan)));
+                          scratch->need, scratch->alignment, scratch->offset, end_of_row(plan)));
   }
   return STOW_OK;
 }

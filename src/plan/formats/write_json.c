@@ -170,9 +170,9 @@ static stow_status write_scratch(const stow_plan* plan, stow_writer writer) {
     STOW_TRY(stowi_printf(writer,
                           "    {\"node\": %" PRIu32 ", \"index\": %" PRIu32 ", \"step\": %" PRIu32
                           ", \"offset\": %" PRIu64 ", \"size\": %" PRIu64
-                          ", \"alignment\": %" PRIu64 "}",
+                          ", \"alignment\": %" PRIu64 ", \"need\": %" PRIu64 "}",
                           scratch->node, scratch->index, scratch->step, scratch->offset,
-                          scratch->size, scratch->alignment));
+                          scratch->size, scratch->alignment, scratch->need));
   }
   return end_array(plan->scratch_count, writer, ",\n");
 }

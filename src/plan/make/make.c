@@ -165,6 +165,12 @@ static stow_status hold(stowi_plan_contest* contest, stow_plan** out_plan) {
     describe_order(contest, &ordering);
     *out_plan = stowi_plan_contest_take(contest);
     (*out_plan)->ordering = ordering;
+    status = stowi_plan_enlarge_scratch(*out_plan, contest->request.effects,
+                                        (*out_plan)->arena_size, contest->request.diag);
+  }
+  if (status != STOW_OK) {
+    stow_plan_destroy(*out_plan);
+    *out_plan = NULL;
   }
   stow_schedule_destroy(o.earlier);
   stow_schedule_destroy(o.found);

@@ -4,6 +4,7 @@
 //     attempt.c    schedule, views, lifetimes, sharing ─┐
 //     slots.c      which values get a slot, how large   ├─▶ problem.c ─▶ placement ─▶ plan
 //     fixed.c      which places are given              ─┘
+//     scratch.c    scratch that may be larger, in the plan that won
 //     order.c      a better order of the nodes
 #ifndef STOWAGE_SRC_PLAN_MAKE_MAKE_H_
 #define STOWAGE_SRC_PLAN_MAKE_MAKE_H_
@@ -91,6 +92,11 @@ stow_status stowi_plan_add_refused(stow_plan* plan, const stow_plan* fuller, sto
 // slots.c: decides slot, size, guard, alignment and lifetime of every value and scratch. Afterwards
 // a value that will have a slot has offset 0. Offsets that effects or a layout fix are in |fixed|.
 stow_status stowi_plan_make_slots(stowi_plan_maker* maker);
+
+// scratch.c: gives scratch the largest of its offers that fits below |limit|, of a plan with
+// offsets. On failure the plan is as before.
+stow_status stowi_plan_enlarge_scratch(stow_plan* plan, const stow_effects* effects, uint64_t limit,
+                                       stow_diag* diag);
 
 // fixed.c: gives every param that has a slot the one of the layout, and reserves the rest of the
 // layout. STOW_ERR_NOT_FOUND for a param that the layout does not name, STOW_ERR_TYPE for one of

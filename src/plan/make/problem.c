@@ -78,13 +78,13 @@ static stow_status add_value(const target* t, stow_value v) {
 static stow_status add_scratch(const target* t, const stowi_plan_scratch* scratch) {
   stow_buffer desc;
   stow_buffer_init(&desc);
-  desc.size = scratch->size;
+  desc.size = scratch->need;
   desc.alignment = scratch->alignment;
   stow_status status = add_buffer(t, &desc, scratch->step, scratch->step + 1);
   if (status == STOW_ERR_OVERFLOW) {
     stow_diag* diag = t->maker->diag;
     stowi_fail(diag, status, "scratch of node %" PRIu32 ": %" PRIu64 STOWI_PLAN_TOO_LARGE,
-               scratch->node, scratch->size);
+               scratch->node, scratch->need);
     stowi_diag_node(diag, scratch->node);
   }
   return status;
@@ -100,7 +100,7 @@ stow_status stowi_plan_add_buffers(const stowi_plan_maker* maker, stow_problem* 
     }
   }
   for (size_t i = 0; i < plan->scratch_count; ++i) {
-    if (plan->scratch[i].size != 0) {
+    if (plan->scratch[i].need != 0) {
       STOW_TRY(add_scratch(&t, &plan->scratch[i]));
     }
   }
@@ -142,7 +142,7 @@ size_t stowi_plan_take_offsets(stowi_plan_maker* maker, const stow_placement* pl
     }
   }
   for (size_t i = 0; i < plan->scratch_count; ++i) {
-    if (plan->scratch[i].size != 0) {
+    if (plan->scratch[i].need != 0) {
       plan->scratch[i].offset = stow_placement_offset(placement, buffer++);
     }
   }

@@ -110,7 +110,7 @@ static stow_status describe_scratch(stowi_plan_maker* maker) {
     scratch->node = wanted.node;
     scratch->index = i > 0 && scratch[-1].node == wanted.node ? scratch[-1].index + 1 : 0;
     scratch->step = stow_schedule_step(maker->schedule, wanted.node);
-    scratch->size = wanted.bytes;
+    scratch->size = scratch->need = wanted.bytes;
     scratch->alignment =
         wanted.alignment > maker->options.alignment ? wanted.alignment : maker->options.alignment;
   }

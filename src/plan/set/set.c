@@ -283,7 +283,9 @@ static stow_status finish(placing* p, size_t index, size_t* next) {
   }
   *next = stowi_plan_take_offsets(maker, p->placement, *next, member->kept);
   STOW_TRY(stowi_plan_residents_reserve(&p->residents, p->placement, index, p->diag));
-  maker->plan->arena_size = highest_end(maker->plan);
+  STOW_TRY(stowi_plan_enlarge_scratch(plan, maker->effects, stow_placement_height(p->placement),
+                                      p->diag));
+  plan->arena_size = highest_end(plan);
   STOW_TRY(stowi_plan_make_judge(maker));
   move_decisions(member->plan, maker->plan);
   stow_plan_destroy(member->plan);

@@ -136,6 +136,7 @@ static void add_root(maker* m, stow_value root, stow_slot slot) {
   STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
 }
 
+// As large as it must be: what it has beyond that says nothing about the plan.
 static void add_scratch(maker* m) {
   for (size_t i = 0; i < stow_plan_scratch_count(m->from->plan); ++i) {
     stow_node node;
@@ -150,7 +151,7 @@ static void add_scratch(maker* m) {
                                           .type = STOWI_REPORT_PICTURE_NONE,
                                           .kind = STOWI_REPORT_PICTURE_SCRATCH,
                                           .offset = slot.offset,
-                                          .size = slot.size,
+                                          .size = stowi_plan_scratch_need(m->from->plan, i),
                                           .begin = step,
                                           .end = step + 1,
                                           .made = step,

@@ -1,0 +1,206 @@
+// Gives scratch that may be larger the room that is free at its step anyway: kernels are faster
+// with more, and the arena stays as it is. Scratch lives for one step, so steps do not affect each
+// other, and nothing need be searched: of the offers, the largest one that fits into the largest
+// gap.
+//
+// One sweep over the steps keeps what is live sorted by offset: O(n log n + steps with offers ×
+// live buffers).
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "base/sort.h"
+#include "plan/make/make.h"
+
+// Bytes [low, high) of the arena, occupied over steps [begin, end).
+typedef struct block {
+  uint64_t low;
+  uint64_t high;
+  uint32_t begin;
+  uint32_t end;
+  bool is_scratch;
+} block;
+
+typedef struct sweep {
+  stow_plan* plan;
+  const stow_effects* effects;
+  uint64_t limit;  // of the arena
+  block* blocks;   // by begin
+  size_t count;
+  size_t next;  // the first that has not begun
+  block* live;  // by offset
+  size_t live_count;
+} sweep;
+
+// ---------------------------------------------------------------------------------------------
+// What is in the arena, except scratch
+
+static void add_block(sweep* s, uint64_t low, uint64_t high, uint32_t begin, uint32_t end) {
+  if (low < high && begin < end) {
+    s->blocks[s->count++] = (block){low, high, begin, end, false};
+  }
+}
+
+// A root is whole but for its windows.
+static void add_root(sweep* s, stow_value root) {
+  const stowi_plan_value* value = &s->plan->values[root];
+  uint64_t end = value->offset + value->size + value->guard;
+  uint32_t at = value->begin;
+  size_t count = stow_plan_window_count(s->plan, root);
+  for (size_t i = 0; i < count; ++i) {
+    stow_window window = stow_plan_window_at(s->plan, root, i);
+    add_block(s, value->offset, end, at, window.begin);
+    add_block(s, value->offset + window.low, value->offset + window.high, window.begin, window.end);
+    at = window.end;
+  }
+  add_block(s, value->offset, end, at, value->end);
+}
+
+static int by_begin(const void* a, const void* b, const void* context) {
+  const block* x = (const block*)a;
+  const block* y = (const block*)b;
+  (void)context;
+  if (x->begin != y->begin) {
+    return x->begin < y->begin ? -1 : 1;
+  }
+  return (x->low > y->low) - (x->low < y->low);
+}
+
+static stow_status collect(sweep* s, stow_allocator allocator, size_t most) {
+  stow_plan* plan = s->plan;
+  s->blocks = STOWI_ARRAY(allocator, block, most);
+  s->live = STOWI_ARRAY(allocator, block, most);
+  if (s->blocks == NULL || s->live == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (!stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v)) {
+      add_root(s, v);
+    }
+  }
+  for (size_t i = 0; i < plan->reserved_count; ++i) {
+    add_block(s, plan->reserved[i].offset, plan->reserved[i].end, 0, plan->step_count + 1);
+  }
+  return stowi_sort(s->blocks, s->count, sizeof(block), by_begin, NULL, allocator);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Steps
+
+static void insert(sweep* s, block b) {
+  size_t at = s->live_count++;
+  for (; at > 0 && s->live[at - 1].low > b.low; --at) {
+    s->live[at] = s->live[at - 1];
+  }
+  s->live[at] = b;
+}
+
+// Drops scratch and what has ended, and adds what has begun.
+static void go_to(sweep* s, uint32_t step) {
+  size_t kept = 0;
+  for (size_t i = 0; i < s->live_count; ++i) {
+    if (s->live[i].end > step && !s->live[i].is_scratch) {
+      s->live[kept++] = s->live[i];
+    }
+  }
+  s->live_count = kept;
+  for (; s->next < s->count && s->blocks[s->next].begin <= step; ++s->next) {
+    if (s->blocks[s->next].end > step) {
+      insert(s, s->blocks[s->next]);
+    }
+  }
+}
+
+typedef struct gap {
+  uint64_t offset;
+  uint64_t size;
+} gap;
+
+static void widen(gap* g, uint64_t from, uint64_t to, uint64_t alignment) {
+  uint64_t aligned = (from + (alignment - 1)) & ~(alignment - 1);
+  if (aligned >= from && aligned < to && to - aligned > g->size) {
+    *g = (gap){aligned, to - aligned};
+  }
+}
+
+static gap largest_gap(const sweep* s, uint64_t alignment) {
+  gap found = {0, 0};
+  uint64_t floor = 0;
+  for (size_t i = 0; i < s->live_count; ++i) {
+    widen(&found, floor, s->live[i].low, alignment);
+    floor = s->live[i].high > floor ? s->live[i].high : floor;
+  }
+  widen(&found, floor, s->limit, alignment);
+  return found;
+}
+
+// The pieces of scratch of |node| are [first, end).
+static size_t first_scratch(const stow_plan* plan, stow_node node) {
+  size_t low = 0;
+  size_t high = plan->scratch_count;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (plan->scratch[middle].node < node) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// Everything is live but scratch |which| of the node.
+static void leave_out(sweep* s, size_t which, size_t first) {
+  const stowi_plan_scratch* scratch = s->plan->scratch;
+  uint32_t step = scratch[which].step;
+  go_to(s, step);
+  for (size_t i = first; i < s->plan->scratch_count && scratch[i].step == step; ++i) {
+    if (i != which && scratch[i].size > 0) {
+      insert(s,
+             (block){scratch[i].offset, scratch[i].offset + scratch[i].size, step, step + 1, true});
+    }
+  }
+}
+
+static void enlarge(sweep* s, size_t which, size_t first, const stowi_effects_offer_entry* offers,
+                    size_t count) {
+  stowi_plan_scratch* scratch = &s->plan->scratch[which];
+  leave_out(s, which, first);
+  gap room = largest_gap(s, scratch->alignment);
+  for (size_t i = 0; i < count; ++i) {
+    if (offers[i].index == scratch->index && offers[i].bytes > scratch->size &&
+        offers[i].bytes <= room.size) {
+      scratch->offset = room.offset;
+      scratch->size = offers[i].bytes;
+    }
+  }
+}
+
+static void enlarge_all(sweep* s) {
+  const stow_plan* plan = s->plan;
+  for (uint32_t step = 0; step < plan->step_count; ++step) {
+    size_t count;
+    const stowi_effects_offer_entry* offers =
+        stowi_effects_offers(s->effects, plan->order[step], &count);
+    size_t first = count == 0 ? plan->scratch_count : first_scratch(plan, plan->order[step]);
+    for (size_t i = first; i < plan->scratch_count && plan->scratch[i].step == step; ++i) {
+      enlarge(s, i, first, offers, count);
+    }
+  }
+}
+
+stow_status stowi_plan_enlarge_scratch(stow_plan* plan, const stow_effects* effects, uint64_t limit,
+                                       stow_diag* diag) {
+  if (!plan->facts.reuse || !stowi_effects_has_offers(effects)) {
+    return STOW_OK;
+  }
+  stow_allocator allocator = plan->allocator;
+  size_t most =
+      plan->value_count + 2 * plan->window_count + plan->reserved_count + plan->scratch_count;
+  sweep s = {.plan = plan, .effects = effects, .limit = limit};
+  stow_status status = collect(&s, allocator, most);
+  if (status == STOW_OK) {
+    enlarge_all(&s);
+  }
+  STOWI_ARRAY_FREE(allocator, s.blocks, most);
+  STOWI_ARRAY_FREE(allocator, s.live, most);
+  return stowi_need_memory(status == STOW_OK, diag);
+}
