@@ -61,6 +61,10 @@ TEST(KernelsAreReplaced) {
   seven.struct_size = offsetof(stow_kernel, reserved);  // of kernels whose tensors had no strides
   CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(diag.message, "compile the kernel against this library's headers");
+  seven.struct_size = offsetof(stow_kernel, variant_count);  // of kernels without variants
+  seven.variant_count = 3;
+  CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_OK);
+  CHECK(stow_kernels_get(kernels, STOW_OP_ADD)->variant_count == 1);
   seven.struct_size = sizeof(seven);
   seven.run = NULL;
   CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);

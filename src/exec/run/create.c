@@ -85,6 +85,7 @@ static void complete_calls(stow_exec* exec) {
     if (exec->workers != NULL) {
       call->splitter = (stow_splitter){stowi_exec_workers_split, exec->workers};
     }
+    call->variant = prepared->nodes[node].variant;
     call->user = prepared->nodes[node].kernel.user;
     call->message = exec->message;
     call->message_size = sizeof(exec->message);

@@ -108,6 +108,8 @@ static bool count_scratch(const stow_graph* graph, const stowi_exec_body* body,
 typedef struct preparer {
   stow_prepared* prepared;
   const stow_kernels* kernels;
+  stowi_exec_choose choose;
+  void* user;
   stowi_exec_calls calls;
   stow_diag* diag;
 } preparer;
@@ -213,6 +215,7 @@ static stow_status ask_scratch(preparer* p, stow_node node, const stow_kernel* k
     return STOW_OK;
   }
   call->workers = p->prepared->threads;
+  call->variant = p->prepared->nodes[node].variant;
   call->user = kernel->user;
   call->message = message;
   call->message_size = sizeof(message);
@@ -248,6 +251,7 @@ static stow_status prepare_node(preparer* p, stow_node node) {
     return fail_no_kernel(p, node);
   }
   entry->kernel = *kernel;
+  entry->variant = p->choose != NULL ? p->choose(p->user, node, kernel->variant_count) : 0;
   STOW_TRY(ask_scratch(p, node, kernel));
   return kernel->in_place ? STOW_OK : forbid_over(p, node);
 }
@@ -285,6 +289,12 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
 
 stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* options,
                          stow_allocator allocator, stow_diag* diag, stow_prepared** out_prepared) {
+  return stowi_exec_prepare(graph, options, NULL, NULL, allocator, diag, out_prepared);
+}
+
+stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
+                               stowi_exec_choose choose, void* user, stow_allocator allocator,
+                               stow_diag* diag, stow_prepared** out_prepared) {
   stow_prepare_options full;
   *out_prepared = NULL;
   stow_prepare_options_init(&full);
@@ -299,7 +309,8 @@ stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* op
   prepared->graph = graph;
   prepared->threads = full.threads;
   prepared->node_count = stow_graph_node_count(graph);
-  preparer p = {.prepared = prepared, .kernels = full.kernels, .diag = diag};
+  preparer p = {
+      .prepared = prepared, .kernels = full.kernels, .choose = choose, .user = user, .diag = diag};
   prepared->has_foreign = full.kernels != NULL;
   stow_status status = prepare_all(&p, allocator);
   stowi_exec_calls_free(&p.calls);

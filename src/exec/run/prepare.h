@@ -14,6 +14,7 @@ typedef struct stowi_exec_prepared_node {
   // Of the node's pieces of scratch, the one that it asked for here; SIZE_MAX: none.
   size_t scratch_index;
   uint64_t scratch_size;
+  uint32_t variant;  // of the kernel
 } stowi_exec_prepared_node;
 
 struct stow_prepared {
@@ -25,6 +26,13 @@ struct stow_prepared {
   stowi_exec_prepared_node* nodes;
   bool has_foreign;  // some kernels may be the caller's
 };
+
+// Chooses the variant of a node's kernel, of which there are |count|.
+typedef uint32_t (*stowi_exec_choose)(void* user, stow_node node, uint32_t count);
+// stow_prepare with variants that |choose| chooses; NULL: the fastest.
+stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
+                               stowi_exec_choose choose, void* user, stow_allocator allocator,
+                               stow_diag* diag, stow_prepared** out_prepared);
 
 // Whether |node| computes with data-dependent dims: a value that it reads or makes is
 // bounded, or its dims depend on data.

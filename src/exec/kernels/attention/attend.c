@@ -379,8 +379,8 @@ static size_t block_rows(const stowi_kernel_attention* a) {
 static workspace take_workspace(const stowi_kernel_attention* a, stowi_kernel_carve* carve) {
   size_t rows = block_rows(a);
   bool is_plain = a->q.dtype == STOW_F32 && stowi_kernel_change_is_none(&a->change);
-  uint64_t scores = stowi_kernel_gemm_scratch(rows, a->keys, a->size, 1);
-  uint64_t values = stowi_kernel_gemm_scratch(rows, a->value_size, a->keys, 1);
+  uint64_t scores = stowi_kernel_gemm_scratch(rows, a->keys, a->size, 1, 0);
+  uint64_t values = stowi_kernel_gemm_scratch(rows, a->value_size, a->keys, 1, 0);
   workspace w;
   w.q = stowi_kernel_carve_take(carve, is_plain ? 0 : stowi_kernel_times(rows, a->size),
                                 sizeof(float));

@@ -66,7 +66,7 @@ static void plan_product(plan* p, stowi_kernel_carve* carve) {
   p->w = stowi_kernel_carve_take(carve, weights, sizeof(float));
   p->product =
       stowi_kernel_carve_take(carve, stowi_kernel_times(p->rows, p->columns), sizeof(float));
-  uint64_t room = stowi_kernel_gemm_scratch(p->rows, p->columns, p->inputs, p->call->workers);
+  uint64_t room = stowi_kernel_gemm_scratch(p->rows, p->columns, p->inputs, p->call->workers, 0);
   p->gemm = stowi_kernel_carve_take(carve, room, 1);
 }
 

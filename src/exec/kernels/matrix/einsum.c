@@ -387,7 +387,7 @@ static bool is_matrix_product(const stow_kernel_call* call, const einsum_loops* 
     return false;
   }
   out->units = count_of(rest->outs, rest->out_count);
-  out->scratch_size = stowi_kernel_gemm_scratch(out->m.dim, out->n.dim, out->k.dim, 1);
+  out->scratch_size = stowi_kernel_gemm_scratch(out->m.dim, out->n.dim, out->k.dim, 1, 0);
   return true;
 }
 
@@ -452,7 +452,7 @@ static stow_status scratch_einsum(const stow_kernel_call* call, uint64_t* out_by
   *out_bytes = 0;
   if (einsum_of(call, &e) && e.operands == 2) {
     size_t m = count_of(e.outs, e.out_count);
-    *out_bytes = stowi_kernel_gemm_scratch(m, m, count_of(e.sums, e.sum_count), call->workers);
+    *out_bytes = stowi_kernel_gemm_scratch(m, m, count_of(e.sums, e.sum_count), call->workers, 0);
   }
   return STOW_OK;
 }

@@ -103,6 +103,7 @@ typedef struct product_call {
   double alpha;
   double beta;
   fused_activation activation;
+  uint32_t variant;
 } product_call;
 
 // ---------------------------------------------------------------------------------------------
@@ -232,6 +233,7 @@ static void add_ahead(const product_call* x, size_t batch) {
 static stowi_kernel_gemm gemm_of(const product_call* x, size_t batch) {
   const stowi_kernel_product* p = &x->product;
   stowi_kernel_gemm g = {.m = p->m, .n = p->n, .k = p->k, .c_row = p->n, .alpha = (float)x->alpha};
+  g.variant = x->variant;
   g.a =
       (stowi_kernel_matrix){(const float*)x->a->data + stowi_kernel_product_first(p, &p->a, batch),
                             p->a.row, p->a.column};
@@ -270,7 +272,7 @@ static void multiply_f32(const stow_kernel_call* call, product_call* x) {
   const stowi_kernel_product* p = &x->product;
   double work = (double)p->m * (double)p->n * (double)p->k;
   if (p->batches >= (size_t)call->workers * 2 || work < WORK) {
-    batches b = {x, call->scratch, stowi_kernel_gemm_scratch(p->m, p->n, p->k, 1)};
+    batches b = {x, call->scratch, stowi_kernel_gemm_scratch(p->m, p->n, p->k, 1, x->variant)};
     size_t grain = work >= WORK ? 1 : (size_t)(WORK / (work + 1)) + 1;
     stow_kernel_split(call, p->batches, grain, multiply_batches, &b);
   } else {
@@ -375,6 +377,7 @@ static product_call multiply_of(const stow_kernel_call* call) {
                          stow_kernel_bool(call, "trans_batch_a", false)};
   stowi_kernel_turn b = {stow_kernel_bool(call, "trans_b", false),
                          stow_kernel_bool(call, "trans_batch_b", false)};
+  x.variant = stowi_kernel_variant(call);
   x.product = stowi_kernel_product_of(x.a, a, x.b, b);
   x.result = stow_kernel_result(call, 0);
   x.alpha = stow_kernel_float(call, "alpha", 1);
@@ -387,7 +390,9 @@ static uint64_t multiply_scratch(const stow_kernel_call* call, const product_cal
   if (is_narrow(x->result->dtype)) {
     return stowi_kernel_part_room_size(&p) * call->workers;
   }
-  return x->result->dtype == STOW_F32 ? stowi_kernel_gemm_scratch(p.m, p.n, p.k, call->workers) : 0;
+  return x->result->dtype == STOW_F32
+             ? stowi_kernel_gemm_scratch(p.m, p.n, p.k, call->workers, x->variant)
+             : 0;
 }
 
 static stow_status multiply_run(const stow_kernel_call* call, const product_call* multiply) {
@@ -426,8 +431,8 @@ static stow_status run_matmul(stow_kernel_call* call) {
   return multiply_run(call, &x);
 }
 
-STOWI_KERNEL(MATMUL, scratch_matmul, run_matmul);
-STOWI_KERNEL(FUSED_MATMUL, scratch_matmul, run_matmul);
+STOWI_KERNEL_VARIANTS(MATMUL, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_matmul);
+STOWI_KERNEL_VARIANTS(FUSED_MATMUL, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_matmul);
 
 // ---------------------------------------------------------------------------------------------
 // gemm and fused_gemm: alpha · a · b + beta · c, and an activation. The result may be in place of
@@ -449,5 +454,5 @@ static stow_status run_gemm(stow_kernel_call* call) {
   return multiply_run(call, &x);
 }
 
-STOWI_KERNEL(GEMM, scratch_matmul, run_gemm);
-STOWI_KERNEL(FUSED_GEMM, scratch_matmul, run_gemm);
+STOWI_KERNEL_VARIANTS(GEMM, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_gemm);
+STOWI_KERNEL_VARIANTS(FUSED_GEMM, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_gemm);

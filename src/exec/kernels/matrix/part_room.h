@@ -30,7 +30,7 @@ static inline uint64_t stowi_kernel_part_room_size(const stowi_kernel_product* p
   uint64_t floats = stowi_kernel_part_padded(rows * depth) +
                     stowi_kernel_part_padded(columns * depth) +
                     stowi_kernel_part_padded(rows * columns);
-  return floats * sizeof(float) + stowi_kernel_gemm_scratch(rows, columns, depth, 1);
+  return floats * sizeof(float) + stowi_kernel_gemm_scratch(rows, columns, depth, 1, 0);
 }
 
 // How they are divided.

@@ -21,8 +21,9 @@ static void multiply(const stowi_kernel_layer* l, size_t m, size_t n, size_t k, 
 static uint64_t multiply_scratch(const stowi_kernel_layer* l) {
   size_t stacked = l->gates * l->hidden;
   uint32_t workers = l->call->workers;
-  uint64_t inputs = stowi_kernel_gemm_scratch(l->sequence * l->batch, stacked, l->input, workers);
-  uint64_t step = stowi_kernel_gemm_scratch(l->batch, stacked, l->hidden, workers);
+  uint64_t inputs =
+      stowi_kernel_gemm_scratch(l->sequence * l->batch, stacked, l->input, workers, 0);
+  uint64_t step = stowi_kernel_gemm_scratch(l->batch, stacked, l->hidden, workers, 0);
   return inputs > step ? inputs : step;
 }
 

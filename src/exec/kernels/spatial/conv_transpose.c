@@ -85,7 +85,7 @@ static uint64_t product_size(const job* j) {
 
 static uint64_t worker_size(const job* j) {
   return product_size(j) + stowi_kernel_align64(stowi_kernel_gemm_scratch(
-                               rows_of(j), MOST_POSITIONS, j->in_channels, 1));
+                               rows_of(j), MOST_POSITIONS, j->in_channels, 1, 0));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -147,7 +147,8 @@ static void run_part(const job* j, size_t unit, float* products, void* gemm_scra
                               products,
                               count,
                               1,
-                              false};
+                              false,
+                              0};
     stowi_kernel_gemm_alone(&gemm, gemm_scratch);
     for (size_t r = 0; r < channels * s->taps; ++r) {
       add_products(s, r % s->taps, first, count, products + r * count,
