@@ -1,8 +1,6 @@
 // Convolution of floats as a matrix product, or row by row (conv_rows.c).
 #include "exec/kernels/spatial/conv.h"
 
-#include <string.h>
-
 #include "exec/kernels/matrix/gemm.h"
 #include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/spatial/window.h"
@@ -98,90 +96,16 @@ static uint64_t conv_panel_scratch(const stowi_kernel_conv* c) {
 // ---------------------------------------------------------------------------------------------
 // Panels
 
-// Positions [begin, end) of one row of the result.
-typedef struct segment {
-  size_t row;
-  int64_t begin, end;
-} segment;
-
-// The first of |count| positions from |first| on that are in one row.
-static segment segment_at(const stowi_kernel_slide* w, size_t first, size_t count) {
-  size_t width = (size_t)w->out_width;
-  segment s = {first / width, (int64_t)(first % width), 0};
-  s.end = stowi_kernel_min_i64(w->out_width, s.begin + (int64_t)count);
-  return s;
-}
-
-static void copy_row(stow_dtype dtype, const void* from, size_t first, size_t stride, size_t count,
-                     float* to) {
-  if (dtype != STOW_F32) {
-    for (size_t i = 0; stride != 1 && i < count; ++i) {
-      stowi_kernel_load_f32(dtype, from, first + i * stride, 1, to + i);
-    }
-    if (stride == 1) {
-      stowi_kernel_load_f32(dtype, from, first, count, to);
-    }
-    return;
-  }
-  const float* x = (const float*)from + first;
-  if (stride == 1) {
-    memcpy(to, x, count * sizeof(float));
-  } else if (stride == 2) {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] = x[2 * i];
-    }
-  } else {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] = x[i * stride];
-    }
-  }
-}
-
-static void fill_zeros(float* to, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    to[i] = 0;
-  }
-}
-
-// What tap |k| of a row reads for the segment, in |channels| channels, the first of which begins at
-// element |x_first|. |row| is where x's row begins, -1 for padding.
-static void copy_tap(const stowi_kernel_conv* c, const segment* s, int64_t k, int64_t row,
-                     size_t x_first, size_t channels, float* to, size_t to_step) {
-  const stowi_kernel_slide* w = &c->window;
-  uint32_t last = w->rank - 1;
-  int64_t lo;
-  int64_t hi;
-  stowi_kernel_slide_range(w, last, k, &lo, &hi);
-  lo = row < 0 ? s->end : stowi_kernel_min_i64(stowi_kernel_max_i64(lo, s->begin), s->end);
-  hi = row < 0 ? s->end : stowi_kernel_min_i64(stowi_kernel_max_i64(hi, lo), s->end);
-  int64_t at = lo * w->strides[last] + k * w->dilations[last] - w->begins[last];
-  size_t before = (size_t)(lo - s->begin);
-  size_t inside = (size_t)(hi - lo);
-  size_t after = (size_t)(s->end - hi);
-  for (size_t i = 0; i < channels; ++i) {
-    fill_zeros(to, before);
-    if (inside != 0) {
-      copy_row(c->x->dtype, c->x->data, x_first + i * w->in_count + (size_t)(row + at),
-               (size_t)w->strides[last], inside, to + before);
-    }
-    fill_zeros(to + before + inside, after);
-    to += to_step;
-  }
-}
-
 // |x_first| is the first element of the group's channels in the image.
 static void fill_panel(const job* j, size_t first, size_t count, size_t x_first, float* panel) {
   const stowi_kernel_slide* w = &j->c->window;
-  for (size_t done = 0; done < count && j->c->in_channels != 0;) {
-    segment s = segment_at(w, first + done, count - done);
-    float* to = panel + done;
-    for (size_t outer = 0; outer < w->outer_taps; ++outer) {
-      int64_t row = stowi_kernel_slide_row(w, s.row, outer);
-      for (int64_t k = 0; k < w->kernel_width; ++k, to += j->panel_row) {
-        copy_tap(j->c, &s, k, row, x_first, j->c->in_channels, to, w->taps * j->panel_row);
-      }
+  for (size_t tap = 0; tap < w->taps && j->c->in_channels != 0; ++tap) {
+    for (size_t done = 0; done < count;) {
+      stowi_kernel_run run = stowi_kernel_slide_run(w, tap, first + done, count - done);
+      stowi_kernel_run_load(&run, j->c->x, x_first, j->c->in_channels, w->in_count,
+                            panel + tap * j->panel_row + done, w->taps * j->panel_row);
+      done += stowi_kernel_run_count(&run);
     }
-    done += (size_t)(s.end - s.begin);
   }
 }
 
@@ -340,19 +264,6 @@ static const float* load_weights(const void* user, const stowi_kernel_block* blo
   return room;
 }
 
-// What tap |tap| of a channel that begins at element |x_first| reads for |count| positions.
-static void load_tap(const stowi_kernel_conv* c, size_t tap, size_t x_first, size_t first,
-                     size_t count, float* to) {
-  const stowi_kernel_slide* w = &c->window;
-  size_t outer = tap / (size_t)w->kernel_width;
-  int64_t k = (int64_t)(tap % (size_t)w->kernel_width);
-  for (size_t done = 0; done < count;) {
-    segment s = segment_at(w, first + done, count - done);
-    copy_tap(c, &s, k, stowi_kernel_slide_row(w, s.row, outer), x_first, 1, to + done, 0);
-    done += (size_t)(s.end - s.begin);
-  }
-}
-
 static const float* load_windows(const void* user, const stowi_kernel_block* block, float* room,
                                  size_t* row) {
   const tiles* t = user;
@@ -364,8 +275,13 @@ static const float* load_windows(const void* user, const stowi_kernel_block* blo
   }
   for (size_t i = 0; i < block->rows; ++i) {
     size_t step = block->row + i;
-    load_tap(t->c, step % w->taps, x_first + step / w->taps * w->in_count, block->column,
-             block->columns, room + i * *row);
+    for (size_t done = 0; done < block->columns;) {
+      stowi_kernel_run run =
+          stowi_kernel_slide_run(w, step % w->taps, block->column + done, block->columns - done);
+      stowi_kernel_run_load(&run, t->c->x, x_first + step / w->taps * w->in_count, 1, 0,
+                            room + i * *row + done, 0);
+      done += stowi_kernel_run_count(&run);
+    }
   }
   return room;
 }
