@@ -79,6 +79,7 @@ enum {
   ROWS = 128,       // rows of a in a block
   STREAM_ROWS = 2,  // products of so few rows are not packed
   PIECE = 4096,     // columns that are streamed at a time
+  LEAN_PIECE = 32,  // the same without scratch
 };
 
 static size_t even(size_t k) { return (k + 1) / 2 * 2; }
@@ -242,4 +243,48 @@ void stowi_kernel_integer_gemm_by(const stowi_kernel_integer_tiles* tiles,
 
 void stowi_kernel_integer_gemm_alone(const stowi_kernel_integer_gemm* gemm, void* scratch) {
   stowi_kernel_integer_gemm_by(integer_tiles_best(), gemm, scratch);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Without scratch: rows of b stream past pieces of c if they are contiguous; otherwise each element
+// of c is a sum along k.
+
+static uint32_t dot(const stowi_kernel_integer_gemm* g, size_t i, size_t j) {
+  int32_t a_zero = zero_at(g->a_zero, g->a_zero_step, i);
+  int32_t b_zero = zero_at(g->b_zero, g->b_zero_step, j);
+  uint32_t sum = 0;
+  for (size_t p = 0; p < g->k; ++p) {
+    sum += (uint32_t)((byte_at(&g->a, i, p) - a_zero) * (byte_at(&g->b, p, j) - b_zero));
+  }
+  return sum;
+}
+
+static void stream_piece(const stowi_kernel_integer_tiles* tiles,
+                         const stowi_kernel_integer_gemm* g, size_t column, size_t columns) {
+  int16_t zero[LEAN_PIECE];
+  for (size_t j = 0; j < columns; ++j) {
+    zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
+  }
+  for (size_t i = 0; i < g->m; ++i) {
+    int32_t a_zero = zero_at(g->a_zero, g->a_zero_step, i);
+    for (size_t p = 0; p < g->k; ++p) {
+      tiles->stream(byte_at(&g->a, i, p) - a_zero,
+                    (const uint8_t*)g->b.data + p * g->b.row + column, g->b.is_signed, zero,
+                    columns, g->c + i * g->c_row + column);
+    }
+  }
+}
+
+void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm, bool accumulate) {
+  for (size_t i = 0; i < gemm->m && !accumulate; ++i) {
+    memset(gemm->c + i * gemm->c_row, 0, gemm->n * sizeof(int32_t));
+  }
+  const stowi_kernel_integer_tiles* tiles = integer_tiles_best();
+  for (size_t j = 0; j < gemm->n && gemm->b.column == 1; j += LEAN_PIECE) {
+    stream_piece(tiles, gemm, j, stowi_kernel_smaller(gemm->n - j, LEAN_PIECE));
+  }
+  for (size_t at = 0; at < gemm->m * gemm->n && gemm->b.column != 1; ++at) {
+    int32_t* c = gemm->c + at / gemm->n * gemm->c_row + at % gemm->n;
+    *c = (int32_t)((uint32_t)*c + dot(gemm, at / gemm->n, at % gemm->n));
+  }
 }

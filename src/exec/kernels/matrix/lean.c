@@ -12,8 +12,7 @@ enum {
   ROWS = 8,        // of a tile
   OWN_ROWS = 4,    // the same, where tiles are in scratch
   COLUMNS = 32,    // of a tile
-  STEPS = 4,       // of k that are copied at a time
-  LONG_STEPS = 8,  // the same, where b is never copied
+  STEPS = 4,       // of k that are copied at a time; STOWI_KERNEL_LEAN_STEPS if b never is
   WORK = 1 << 16,  // multiplications that make a worker worth waking
 };
 
@@ -27,7 +26,9 @@ typedef struct room {
 
 static size_t tile_rows(const stowi_kernel_lean* p) { return p->c == NULL ? OWN_ROWS : ROWS; }
 
-static size_t steps_of(const stowi_kernel_lean* p) { return p->b_is_there ? LONG_STEPS : STEPS; }
+static size_t steps_of(const stowi_kernel_lean* p) {
+  return p->b_is_there ? STOWI_KERNEL_LEAN_STEPS : STEPS;
+}
 
 static float* take(room* r, float* base, size_t count) {
   float* at = base == NULL || count == 0 ? NULL : base + r->floats;

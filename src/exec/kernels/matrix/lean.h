@@ -6,6 +6,9 @@
 
 #include <stowage/kernel.h>
 
+// Of a block of a factor: steps of k, at most.
+#define STOWI_KERNEL_LEAN_STEPS 8
+
 // A part of a matrix.
 typedef struct stowi_kernel_block {
   size_t row, rows;
