@@ -517,7 +517,11 @@ static stow_in_place in_place_of(const kernel_case* c, size_t result, size_t ope
   return stow_graph_in_place(c->graph, c->node, result, operand);
 }
 
+// Of a call that asks for more scratch than there is the fastest alone, as others may do with less.
 static uint32_t variant_count(const kernel_case* c) {
+  if (c->plain.status == STOW_ERR_LIMIT) {
+    return 1;
+  }
   return stowi_kernel_of(stow_graph_op(c->graph, c->node))->variant_count;
 }
 
