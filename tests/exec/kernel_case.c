@@ -463,7 +463,7 @@ static void way_free(way* w) {
 static bool are_same(const stow_tensor* a, const stow_tensor* b) {
   size_t size = stow_tensor_bytes(a);
   bool same = size == 0 || memcmp(a->data, b->data, size) == 0;
-  if (same || stowi_kernel_kind(a->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(a->dtype) < 16) {
+  if (same || stowi_kernel_kind(a->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(a->dtype) < 8) {
     return same;
   }
   size_t width = stowi_kernel_bits(a->dtype) / 8;

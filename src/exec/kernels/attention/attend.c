@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
 #include "exec/kernels/support/vector.h"
 
@@ -360,7 +362,8 @@ static void attend_f64(const stow_kernel_call* call, const stowi_kernel_attentio
 //
 // Cost: 2 · queries · keys · size multiplications per head, fewer where keys are hidden.
 
-#define ROWS 64  // queries in a block
+#define ROWS 64      // queries in a block
+#define SOME_ROWS 8  // of them at a time, in variant 1
 
 // Scratch of one worker.
 typedef struct workspace {
@@ -376,19 +379,40 @@ static size_t block_rows(const stowi_kernel_attention* a) {
   return a->queries < ROWS ? a->queries : ROWS;
 }
 
+// Queries whose scores are in scratch at a time.
+static size_t rows_at_once(const stowi_kernel_attention* a) {
+  size_t rows = a->variant == 0 ? ROWS : a->variant == 1 ? SOME_ROWS : 1;
+  return a->queries < rows ? a->queries : rows;
+}
+
+// Whether rows of |heads| are copied to f32 before they are multiplied, all that are seen.
+static bool is_copied(const stowi_kernel_attention* a, const stowi_kernel_heads* heads) {
+  return heads->dtype != STOW_F32 && a->variant == 0;
+}
+
+static uint64_t product_size(const stowi_kernel_attention* a, const stowi_kernel_heads* heads,
+                             size_t n, size_t k) {
+  size_t rows = rows_at_once(a);
+  if (heads->dtype != STOW_F32 && a->variant != 0) {
+    float none;
+    stowi_kernel_lean lean = {.m = rows, .n = n, .k = k, .c = &none};
+    return stowi_kernel_lean_scratch(&lean);
+  }
+  return stowi_kernel_gemm_scratch(rows, n, k, 1, a->variant == 0 ? 0 : 2);
+}
+
 static workspace take_workspace(const stowi_kernel_attention* a, stowi_kernel_carve* carve) {
-  size_t rows = block_rows(a);
+  size_t rows = rows_at_once(a);
   bool is_plain = a->q.dtype == STOW_F32 && stowi_kernel_change_is_none(&a->change);
-  uint64_t scores = stowi_kernel_gemm_scratch(rows, a->keys, a->size, 1, 0);
-  uint64_t values = stowi_kernel_gemm_scratch(rows, a->value_size, a->keys, 1, 0);
+  uint64_t scores = product_size(a, &a->k, a->keys, a->size);
+  uint64_t values = product_size(a, &a->v, a->value_size, a->keys);
   workspace w;
   w.q = stowi_kernel_carve_take(carve, is_plain ? 0 : stowi_kernel_times(rows, a->size),
                                 sizeof(float));
   w.k = stowi_kernel_carve_take(
-      carve, a->k.dtype == STOW_F32 ? 0 : stowi_kernel_times(a->keys, a->size), sizeof(float));
+      carve, is_copied(a, &a->k) ? stowi_kernel_times(a->keys, a->size) : 0, sizeof(float));
   w.v = stowi_kernel_carve_take(
-      carve, a->v.dtype == STOW_F32 ? 0 : stowi_kernel_times(a->keys, a->value_size),
-      sizeof(float));
+      carve, is_copied(a, &a->v) ? stowi_kernel_times(a->keys, a->value_size) : 0, sizeof(float));
   w.out = stowi_kernel_carve_take(
       carve, a->out.dtype == STOW_F32 ? 0 : stowi_kernel_times(rows, a->value_size), sizeof(float));
   w.scores = stowi_kernel_carve_take(carve, stowi_kernel_times(rows, a->keys), sizeof(float));
@@ -396,8 +420,9 @@ static workspace take_workspace(const stowi_kernel_attention* a, stowi_kernel_ca
   return w;
 }
 
-void stowi_kernel_attend_carve(stowi_kernel_attention* a, uint32_t workers,
+void stowi_kernel_attend_carve(const stow_kernel_call* call, stowi_kernel_attention* a,
                                stowi_kernel_carve* carve) {
+  a->variant = stowi_kernel_variant(call);
   a->offsets = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
   a->starts = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
   a->ends = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
@@ -408,7 +433,7 @@ void stowi_kernel_attend_carve(stowi_kernel_attention* a, uint32_t workers,
     (void)take_workspace(a, &one);
   }
   a->scratch_stride = one.used;
-  a->scratch = stowi_kernel_carve_take(carve, workers, one.used);
+  a->scratch = stowi_kernel_carve_take(carve, call->workers, one.used);
 }
 
 void stowi_kernel_attend_see_all(stowi_kernel_attention* a) {
@@ -510,27 +535,118 @@ static void write_rows(const stowi_kernel_attention* a, const query_keys* q, siz
   }
 }
 
+// ---------------------------------------------------------------------------------------------
+// Products with keys and values. Those that are not f32 are converted as they are needed, unless
+// there is room for all.
+
+// A product whose second factor is rows of a head.
+typedef struct head_product {
+  stowi_kernel_gemm gemm;  // without b
+  const stowi_kernel_heads* heads;
+  size_t first;    // element
+  bool is_turned;  // rows of the head are columns of b
+} head_product;
+
+static const float* load_a(const void* user, const stowi_kernel_block* block, float* room,
+                           size_t* row) {
+  const stowi_kernel_gemm* g = &((const head_product*)user)->gemm;
+  for (size_t i = 0; i < block->rows; ++i) {
+    for (size_t p = 0; p < block->columns; ++p) {
+      room[i * *row + p] =
+          g->alpha * g->a.data[(block->row + i) * g->a.row + (block->column + p) * g->a.column];
+    }
+  }
+  return room;
+}
+
+static const float* load_b(const void* user, const stowi_kernel_block* block, float* room,
+                           size_t* row) {
+  const head_product* p = user;
+  const stowi_kernel_heads* h = p->heads;
+  for (size_t i = 0; !p->is_turned && i < block->rows; ++i) {
+    stowi_kernel_load_f32(h->dtype, h->data,
+                          p->first + (block->row + i) * h->position + block->column, block->columns,
+                          room + i * *row);
+  }
+  for (size_t j = 0; p->is_turned && j < block->columns; ++j) {
+    float steps[STOWI_KERNEL_LEAN_STEPS];
+    stowi_kernel_load_f32(h->dtype, h->data,
+                          p->first + (block->column + j) * h->position + block->row, block->rows,
+                          steps);
+    for (size_t i = 0; i < block->rows; ++i) {
+      room[i * *row + j] = steps[i];
+    }
+  }
+  return room;
+}
+
+// |buffer| is for a copy of the head's rows, |room| for the product.
+static void multiply_head(const stowi_kernel_attention* a, head_product* p, size_t batch,
+                          size_t head, size_t begin, float* buffer, void* room) {
+  stowi_kernel_gemm* g = &p->gemm;
+  if (p->heads->dtype != STOW_F32 && !is_copied(a, p->heads)) {
+    p->first = stowi_kernel_heads_at(p->heads, batch, head, begin);
+    stowi_kernel_lean lean = {.m = g->m,
+                              .n = g->n,
+                              .k = g->k,
+                              .user = p,
+                              .a = load_a,
+                              .b = load_b,
+                              .c = g->c,
+                              .c_row = g->c_row};
+    stowi_kernel_lean_run(&lean, 0, stowi_kernel_lean_tiles(&lean), room);
+    return;
+  }
+  size_t count = p->is_turned ? g->n : g->k;
+  size_t size = p->is_turned ? g->k : g->n;
+  stowi_kernel_matrix rows = matrix_of(p->heads, batch, head, begin, count, size, buffer);
+  g->b = p->is_turned ? (stowi_kernel_matrix){rows.data, rows.column, rows.row} : rows;
+  g->variant = a->variant == 0 ? 0 : 2;
+  stowi_kernel_gemm_alone(g, room);
+}
+
 // Shares times values; gemm writes over q's rows only now, when they have been read.
 static void gather_values(const stowi_kernel_attention* a, const query_keys* seen, size_t rows,
                           const float* shares, size_t share_row, const workspace* w) {
   bool is_direct = a->out.dtype == STOW_F32;
   size_t at = stowi_kernel_heads_at(&a->out, seen->batch, seen->head, seen->query);
-  size_t head = seen->head / (a->heads / a->kv_heads);
-  stowi_kernel_gemm product = {
-      .m = rows,
-      .n = a->value_size,
-      .k = seen->end - seen->begin,
-      .a = {shares, share_row, 1},
-      .b = matrix_of(&a->v, seen->batch, head, seen->begin, seen->end - seen->begin, a->value_size,
-                     w->v),
-      .c = is_direct ? (float*)a->out.data + at : w->out,
-      .c_row = is_direct ? a->out.position : a->value_size,
-      .alpha = 1,
-  };
-  stowi_kernel_gemm_alone(&product, w->gemm);
+  head_product product = {.heads = &a->v};
+  product.gemm = (stowi_kernel_gemm){.m = rows,
+                                     .n = a->value_size,
+                                     .k = seen->end - seen->begin,
+                                     .a = {shares, share_row, 1},
+                                     .c = is_direct ? (float*)a->out.data + at : w->out,
+                                     .c_row = is_direct ? a->out.position : a->value_size,
+                                     .alpha = 1};
+  multiply_head(a, &product, seen->batch, seen->head / (a->heads / a->kv_heads), seen->begin, w->v,
+                w->gemm);
   if (!is_direct) {
     write_rows(a, seen, rows, w->out);
   }
+}
+
+// Queries from seen->query on, |rows| of them. All queries of a block see the same keys here, and
+// other keys get no share, so that the bits do not depend on how many rows there are at a time.
+static void attend_rows(const stowi_kernel_attention* a, const query_keys* seen,
+                        const query_keys* scored, size_t rows, const workspace* w) {
+  size_t count = scored->end - scored->begin;
+  head_product product = {.heads = &a->k, .is_turned = true};
+  stowi_kernel_matrix q = read_queries(a, seen, rows, w->q);
+  product.gemm = (stowi_kernel_gemm){.m = rows,
+                                     .n = count,
+                                     .k = a->size,
+                                     .a = q,
+                                     .c = w->scores,
+                                     .c_row = count,
+                                     .alpha = (float)a->scale};
+  multiply_head(a, &product, seen->batch, seen->head / (a->heads / a->kv_heads), scored->begin,
+                w->k, w->gemm);
+  for (size_t i = 0; i < rows; ++i) {
+    query_keys one = *scored;
+    one.query = seen->query + i;
+    weigh(a, &one, seen, w->scores + i * count);
+  }
+  gather_values(a, seen, rows, w->scores + (seen->begin - scored->begin), count, w);
 }
 
 static void attend_block(const stowi_kernel_attention* a, size_t batch, size_t head, size_t first,
@@ -541,26 +657,11 @@ static void attend_block(const stowi_kernel_attention* a, size_t batch, size_t h
     scored.begin = 0;
     scored.end = a->keys;
   }
-  size_t count = scored.end - scored.begin;
-  stowi_kernel_matrix k =
-      matrix_of(&a->k, batch, head / (a->heads / a->kv_heads), scored.begin, count, a->size, w->k);
-  stowi_kernel_gemm product = {
-      .m = rows,
-      .n = count,
-      .k = a->size,
-      .a = read_queries(a, &seen, rows, w->q),
-      .b = {k.data, k.column, k.row},
-      .c = w->scores,
-      .c_row = count,
-      .alpha = (float)a->scale,
-  };
-  stowi_kernel_gemm_alone(&product, w->gemm);
-  for (size_t i = 0; i < rows; ++i) {
-    query_keys q = scored;
-    q.query = first + i;
-    weigh(a, &q, &seen, w->scores + i * count);
+  size_t step = rows_at_once(a);
+  for (size_t i = 0; i < rows; i += step) {
+    seen.query = scored.query = first + i;
+    attend_rows(a, &seen, &scored, rows - i < step ? rows - i : step, w);
   }
-  gather_values(a, &seen, rows, w->scores + (seen.begin - scored.begin), count, w);
 }
 
 static void attend_task(void* user, size_t begin, size_t end, uint32_t worker) {
