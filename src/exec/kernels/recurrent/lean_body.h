@@ -101,8 +101,6 @@ static numbers take_row_numbers(const stowi_kernel_layer* l, stowi_kernel_carve*
                                     sizeof(REAL));
   n.h = stowi_kernel_carve_take(carve, l->hidden, sizeof(REAL));
   n.c = stowi_kernel_carve_take(carve, is_lstm ? l->hidden : 0, sizeof(REAL));
-  n.peeps =
-      stowi_kernel_carve_take(carve, is_lstm ? stowi_kernel_times(3, l->hidden) : 0, sizeof(REAL));
   n.scratch = stowi_kernel_carve_take(carve, more > step ? more : step, 1);
   return n;
 }
@@ -198,9 +196,6 @@ static void run_rows(stowi_kernel_layer* l) {
   numbers n = take_row_numbers(l, &carve);
   for (size_t d = 0; d < l->directions && has_results(l); ++d) {
     stowi_kernel_layer_choose(l, d);
-    if (l->cell == STOWI_KERNEL_CELL_LSTM) {
-      load(l, STOWI_KERNEL_LAYER_PEEPHOLES, d * 3 * l->hidden, 3 * l->hidden, n.peeps);
-    }
     for (size_t b = 0; b < l->batch; ++b) {
       run_sequence(l, &n, b);
     }

@@ -219,9 +219,17 @@ static void step_gru(const stowi_kernel_layer* l, const numbers* n, size_t b) {
   }
 }
 
-static void peep(const stowi_kernel_layer* l, const REAL* weights, const REAL* c, REAL* gate) {
-  for (size_t i = 0; i < l->hidden; ++i) {
-    gate[i] += weights[i] * c[i];
+// Peepholes |which|, of input, output or forget gate; read one by one where they are not at hand.
+static void peep(const stowi_kernel_layer* l, const numbers* n, size_t which, const REAL* c,
+                 REAL* gate) {
+  size_t first = which * l->hidden;
+  for (size_t i = 0; n->peeps != NULL && i < l->hidden; ++i) {
+    gate[i] += n->peeps[first + i] * c[i];
+  }
+  for (size_t i = 0; n->peeps == NULL && i < l->hidden; ++i) {
+    REAL weight;
+    load(l, STOWI_KERNEL_LAYER_PEEPHOLES, l->direction * 3 * l->hidden + first + i, 1, &weight);
+    gate[i] += weight * c[i];
   }
 }
 
@@ -233,8 +241,8 @@ static void step_lstm(const stowi_kernel_layer* l, const numbers* n, size_t b) {
   REAL* cell = forget + l->hidden;
   REAL* c = n->c + b * l->hidden;
   REAL* h = n->h + b * l->hidden;
-  peep(l, n->peeps, c, in);
-  peep(l, n->peeps + 2 * l->hidden, c, forget);
+  peep(l, n, 0, c, in);
+  peep(l, n, 2, c, forget);
   activate(l, 0, in);
   activate(l, 0, forget);
   activate(l, 1, cell);
@@ -243,7 +251,7 @@ static void step_lstm(const stowi_kernel_layer* l, const numbers* n, size_t b) {
     c[i] = kept * c[i] + in[i] * cell[i];
     h[i] = c[i];
   }
-  peep(l, n->peeps + l->hidden, c, out);
+  peep(l, n, 1, c, out);
   activate(l, 0, out);
   ACTIVATE(&l->activations[2], l->hidden, h);
   for (size_t i = 0; i < l->hidden; ++i) {
