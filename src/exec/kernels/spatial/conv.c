@@ -239,6 +239,86 @@ static void conv_panel(stowi_kernel_conv* c) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// The same product with a smaller panel, of f32: a chain's steps for few positions. Chains are
+// added to the result one after the other, as a product of all steps does it.
+
+#define CHUNK_POSITIONS 48  // an odd number of cache lines
+
+// What steps [row, row + rows) read for positions [column, column + columns).
+static void load_steps(const stowi_kernel_conv* c, size_t x_first, const stowi_kernel_block* block,
+                       float* to, size_t to_row) {
+  const stowi_kernel_slide* w = &c->window;
+  for (size_t i = 0; i < block->rows; ++i) {
+    size_t step = block->row + i;
+    for (size_t done = 0; done < block->columns;) {
+      stowi_kernel_run run =
+          stowi_kernel_slide_run(w, step % w->taps, block->column + done, block->columns - done);
+      stowi_kernel_run_load(&run, c->x, x_first + step / w->taps * w->in_count, 1, 0,
+                            to + i * to_row + done, 0);
+      done += stowi_kernel_run_count(&run);
+    }
+  }
+}
+
+static size_t chunk_steps(const stowi_kernel_conv* c) {
+  return stowi_kernel_smaller(c->depth, STOWI_KERNEL_GEMM_CHAIN);
+}
+
+static uint64_t chunk_panel_size(const stowi_kernel_conv* c) {
+  return (uint64_t)chunk_steps(c) * CHUNK_POSITIONS * sizeof(float);
+}
+
+static uint64_t chunk_size(const stowi_kernel_conv* c) {
+  size_t positions = stowi_kernel_smaller(c->window.out_count, CHUNK_POSITIONS);
+  return chunk_panel_size(c) +
+         stowi_kernel_gemm_scratch(c->out_channels, positions, chunk_steps(c), 1, 1);
+}
+
+// All channels of a group, for some positions of an image.
+static void run_chunk(const stowi_kernel_conv* c, const part* p, unsigned char* scratch) {
+  size_t x_first = (p->image * c->group + p->group) * c->in_channels * c->window.in_count;
+  float* panel = (float*)(void*)scratch;
+  const float* weights = (const float*)c->w->data + p->group * c->out_channels * c->depth;
+  stowi_kernel_gemm gemm = {.m = p->rows,
+                            .n = p->count,
+                            .b = {panel, CHUNK_POSITIONS, 1},
+                            .c = (float*)c->y->data + result_at(c, p, 0),
+                            .c_row = c->window.out_count,
+                            .alpha = 1,
+                            .variant = 1};
+  gemm.accumulate = begin_result(c, p, gemm.c, gemm.c_row);
+  for (size_t step = 0; step < c->depth || step == 0; step += STOWI_KERNEL_GEMM_CHAIN) {
+    gemm.k = stowi_kernel_smaller(c->depth - step, STOWI_KERNEL_GEMM_CHAIN);
+    gemm.a = (stowi_kernel_matrix){weights + step, c->depth, 1};
+    load_steps(c, x_first, &(stowi_kernel_block){step, gemm.k, p->first, p->count}, panel,
+               CHUNK_POSITIONS);
+    stowi_kernel_gemm_alone(&gemm, scratch + chunk_panel_size(c));
+    gemm.accumulate = true;
+  }
+}
+
+static size_t chunks_of(const stowi_kernel_conv* c) {
+  return (c->window.out_count + CHUNK_POSITIONS - 1) / CHUNK_POSITIONS;
+}
+
+static void run_chunks(void* user, size_t begin, size_t end, uint32_t worker) {
+  const stowi_kernel_conv* c = user;
+  size_t blocks = chunks_of(c);
+  for (size_t unit = begin; unit < end; ++unit) {
+    part p = {unit / blocks / c->group, unit / blocks % c->group,        0,
+              c->out_channels,          unit % blocks * CHUNK_POSITIONS, 0};
+    p.count = stowi_kernel_smaller(CHUNK_POSITIONS, c->window.out_count - p.first);
+    run_chunk(c, &p, (unsigned char*)c->call->scratch + worker * chunk_size(c));
+  }
+}
+
+static void conv_chunks(stowi_kernel_conv* c) {
+  if (stow_tensor_elements(c->y) != 0) {
+    stow_kernel_split(c->call, (size_t)c->window.batch * c->group * chunks_of(c), 1, run_chunks, c);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
 // The same product in little room: what a few steps read for a tile's positions is copied each time
 // that a tile needs it, so that neither a panel nor weights in f32 are kept.
 
@@ -273,16 +353,7 @@ static const float* load_windows(const void* user, const stowi_kernel_block* blo
     *row = w->in_count;
     return (const float*)t->c->x->data + x_first + block->row * w->in_count + block->column;
   }
-  for (size_t i = 0; i < block->rows; ++i) {
-    size_t step = block->row + i;
-    for (size_t done = 0; done < block->columns;) {
-      stowi_kernel_run run =
-          stowi_kernel_slide_run(w, step % w->taps, block->column + done, block->columns - done);
-      stowi_kernel_run_load(&run, t->c->x, x_first + step / w->taps * w->in_count, 1, 0,
-                            room + i * *row + done, 0);
-      done += stowi_kernel_run_count(&run);
-    }
-  }
+  load_steps(t->c, x_first, block, room, *row);
   return room;
 }
 
@@ -388,15 +459,40 @@ static bool is_depthwise(const stowi_kernel_conv* c) {
   return c->x->dtype == STOW_F32 && c->in_channels == 1 && c->out_channels <= 4;
 }
 
-static bool is_lean(const stowi_kernel_conv* c) {
-  return stowi_kernel_is_lean(c->call, conv_panel_scratch(c), lean_size(c) * c->call->workers);
+typedef enum method { PANEL, CHUNKS, LEAN } method;
+
+// Of the methods up to the call's variant the one that needs least, and how much.
+static method method_of(const stowi_kernel_conv* c, uint64_t* out_size) {
+  uint32_t variant = stowi_kernel_variant(c->call);
+  uint64_t workers = c->call->workers;
+  method best = PANEL;
+  *out_size = conv_panel_scratch(c);
+  if (variant >= 1 && !is_half(c) && chunk_size(c) * workers < *out_size) {
+    best = CHUNKS;
+    *out_size = chunk_size(c) * workers;
+  }
+  if ((variant >= 2 || (variant == 1 && is_half(c))) && lean_size(c) * workers < *out_size) {
+    best = LEAN;
+    *out_size = lean_size(c) * workers;
+  }
+  return best;
 }
 
 uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c) {
-  if (!is_panel(c->x->dtype) || is_depthwise(c)) {
-    return 0;
+  uint64_t size = 0;
+  if (is_panel(c->x->dtype) && !is_depthwise(c)) {
+    (void)method_of(c, &size);
   }
-  return is_lean(c) ? lean_size(c) * c->call->workers : conv_panel_scratch(c);
+  return size;
+}
+
+static void conv_products(stowi_kernel_conv* c) {
+  uint64_t size;
+  switch (method_of(c, &size)) {
+    case PANEL: conv_panel(c); break;
+    case CHUNKS: conv_chunks(c); break;
+    case LEAN: conv_lean(c); break;
+  }
 }
 
 stow_status stowi_kernel_conv_run(stowi_kernel_conv* c) {
@@ -406,10 +502,8 @@ stow_status stowi_kernel_conv_run(stowi_kernel_conv* c) {
     return stow_kernel_fail(c->call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   } else if (is_depthwise(c)) {
     stowi_kernel_conv_depthwise(c);
-  } else if (is_lean(c)) {
-    conv_lean(c);
   } else {
-    conv_panel(c);
+    conv_products(c);
   }
   return STOW_OK;
 }

@@ -18,8 +18,8 @@ typedef struct stowi_kernel_conv {
   size_t depth;         // in_channels × taps: products in an element of y
 } stowi_kernel_conv;
 
-// With a panel for a block of positions, and in little room.
-#define STOWI_KERNEL_CONV_VARIANTS 2
+// With a panel for a block of positions, with a smaller one of f32, and in little room.
+#define STOWI_KERNEL_CONV_VARIANTS 3
 
 // Operands x, w, bias and, where |addend| is below SIZE_MAX, the addend at this index.
 stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
