@@ -366,12 +366,22 @@ static void stream_chains(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
   }
 }
 
+// Columns of a piece: as many as have room for their sums, if chains are added to anything.
+static size_t stream_columns(const stowi_kernel_gemm* g) {
+  if (!g->accumulate && g->k <= DEPTH) {
+    return STREAM_PIECE;
+  }
+  size_t room = (size_t)(packed_size(g->m, g->n, g->k, g->variant) / sizeof(float)) / g->m;
+  return stowi_kernel_smaller(room / 4 * 4, STREAM_PIECE);
+}
+
 // Few rows: b streams past pieces of them. The first chain is made in c itself where it is added to
 // nothing.
-static void multiply_stream(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g) {
-  float sums[STREAM_ROWS * STREAM_PIECE];
-  for (size_t column = 0; column < g->n; column += STREAM_PIECE) {
-    size_t columns = stowi_kernel_smaller(g->n - column, STREAM_PIECE);
+static void multiply_stream(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g,
+                            float* sums) {
+  size_t piece = stream_columns(g);
+  for (size_t column = 0; column < g->n; column += piece) {
+    size_t columns = stowi_kernel_smaller(g->n - column, piece);
     float* c = g->c + column;
     for (size_t step = 0; step < g->k; step += DEPTH) {
       size_t end = step + stowi_kernel_smaller(g->k - step, DEPTH);
@@ -525,7 +535,7 @@ void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
     stowi_kernel_lean lean = lean_of(gemm);
     stowi_kernel_lean_run(&lean, 0, stowi_kernel_lean_tiles(&lean), scratch);
   } else if (gemm->m <= STREAM_ROWS && gemm->b.column == 1 && gemm->variant < 2) {
-    multiply_stream(tiles, gemm);
+    multiply_stream(tiles, gemm, scratch);
   } else if (gemm->m == 1 && gemm->b.row == 1) {
     multiply_turned(tiles, gemm, scratch);
   } else {

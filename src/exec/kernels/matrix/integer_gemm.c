@@ -212,11 +212,13 @@ static void multiply_blocks(const stowi_kernel_integer_tiles* tiles,
   }
 }
 
+// |zero| is the whole scratch.
 static void multiply_stream(const stowi_kernel_integer_tiles* tiles,
-                            const stowi_kernel_integer_gemm* g) {
-  for (size_t column = 0; column < g->n; column += PIECE) {
-    size_t columns = stowi_kernel_smaller(g->n - column, PIECE);
-    int16_t zero[PIECE];
+                            const stowi_kernel_integer_gemm* g, int16_t* zero) {
+  uint64_t room = stowi_kernel_integer_gemm_scratch(g->m, g->n, g->k) / sizeof(int16_t);
+  size_t piece = room < PIECE ? (size_t)room : PIECE;
+  for (size_t column = 0; column < g->n; column += piece) {
+    size_t columns = stowi_kernel_smaller(g->n - column, piece);
     for (size_t j = 0; j < columns; ++j) {
       zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
     }
@@ -232,10 +234,18 @@ static void multiply_stream(const stowi_kernel_integer_tiles* tiles,
   }
 }
 
+static void clear(const stowi_kernel_integer_gemm* g) {
+  for (size_t i = 0; i < g->m; ++i) {
+    memset(g->c + i * g->c_row, 0, g->n * sizeof(int32_t));
+  }
+}
+
 void stowi_kernel_integer_gemm_by(const stowi_kernel_integer_tiles* tiles,
                                   const stowi_kernel_integer_gemm* gemm, void* scratch) {
-  if (gemm->k == 0 || (gemm->m <= STREAM_ROWS && gemm->b.column == 1)) {
-    multiply_stream(tiles, gemm);
+  if (gemm->k == 0) {
+    clear(gemm);
+  } else if (gemm->m <= STREAM_ROWS && gemm->b.column == 1) {
+    multiply_stream(tiles, gemm, scratch);
   } else {
     multiply_blocks(tiles, gemm, scratch);
   }
@@ -276,8 +286,8 @@ static void stream_piece(const stowi_kernel_integer_tiles* tiles,
 }
 
 void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm, bool accumulate) {
-  for (size_t i = 0; i < gemm->m && !accumulate; ++i) {
-    memset(gemm->c + i * gemm->c_row, 0, gemm->n * sizeof(int32_t));
+  if (!accumulate) {
+    clear(gemm);
   }
   const stowi_kernel_integer_tiles* tiles = integer_tiles_best();
   for (size_t j = 0; j < gemm->n && gemm->b.column == 1; j += LEAN_PIECE) {

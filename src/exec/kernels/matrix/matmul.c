@@ -109,10 +109,10 @@ typedef struct product_call {
 
 // ---------------------------------------------------------------------------------------------
 // f64 and integers. Few models multiply these, so the code is plain: one row of the result at a
-// time, 256 columns of it as f64 or as 64 bits that wrap. A step along k reads as much of a row of
+// time, 128 columns of it as f64 or as 64 bits that wrap. A step along k reads as much of a row of
 // b.
 
-enum { WIDE_WORK = 1 << 14 };
+enum { WIDE_WORK = 1 << 14, WIDE_COLUMNS = 128 };
 
 #define DEFINE_ROW(name, type, element, scalar, load, store)                                      \
   static void load_##name(const stow_tensor* from, size_t first, size_t step, size_t count,       \
@@ -131,8 +131,8 @@ enum { WIDE_WORK = 1 << 14 };
     const stowi_kernel_product* p = &x->product;                                                  \
     type alpha = scalar(x->alpha);                                                                \
     type beta = scalar(x->beta);                                                                  \
-    type sum[STOWI_KERNEL_BLOCK] = {0};                                                           \
-    element line[STOWI_KERNEL_BLOCK];                                                             \
+    type sum[WIDE_COLUMNS] = {0};                                                                 \
+    element line[WIDE_COLUMNS];                                                                   \
     if (x->addend.tensor != NULL) {                                                               \
       load_##name(x->addend.tensor, row * x->addend.row + column * x->addend.column,              \
                   x->addend.column, columns, line);                                               \
@@ -171,8 +171,8 @@ static void multiply_rows(void* user, size_t begin, size_t end, uint32_t worker)
   const stowi_kernel_product* p = &x->product;
   bool is_float = stowi_kernel_kind(x->result->dtype) == STOW_KIND_FLOAT;
   for (size_t i = begin; i < end; ++i) {
-    for (size_t column = 0; column < p->n; column += STOWI_KERNEL_BLOCK) {
-      size_t columns = p->n - column < STOWI_KERNEL_BLOCK ? p->n - column : STOWI_KERNEL_BLOCK;
+    for (size_t column = 0; column < p->n; column += WIDE_COLUMNS) {
+      size_t columns = p->n - column < WIDE_COLUMNS ? p->n - column : WIDE_COLUMNS;
       (is_float ? multiply_f64 : multiply_i64)(x, i / p->m, i % p->m, column, columns);
     }
   }
