@@ -46,34 +46,29 @@ static void print_arena(const stow_graph* graph, stow_effects* effects, const ch
   stow_plan_destroy(plan);
 }
 
-enum { MOST_VARIANTS = 4 };
-
-static void print_node(const stow_graph* graph, stow_prepared* const* prepared, stow_node node) {
-  if (prepared[0]->nodes[node].scratch_size == 0) {
+static void print_node(const stow_graph* graph, const stow_prepared* prepared, stow_node node) {
+  const stowi_exec_prepared_node* entry = &prepared->nodes[node];
+  if (entry->scratch_size == 0) {
     return;
   }
   printf("%5" PRIu32 " %-24s", node, stow_graph_op_desc(graph, node)->name);
-  uint32_t count = prepared[0]->nodes[node].kernel.variant_count;
-  for (uint32_t v = 0; v < count && v < MOST_VARIANTS; ++v) {
-    printf(" %10" PRIu64, prepared[v]->nodes[node].scratch_size);
+  for (uint32_t v = 0; v < entry->price_count; ++v) {
+    printf(" %10" PRIu64, entry->prices[v]);
   }
   printf("\n");
 }
 
 static void print_graph(const stow_graph* graph) {
-  stow_prepared* prepared[MOST_VARIANTS];
-  for (uint32_t v = 0; v < MOST_VARIANTS; ++v) {
-    prepared[v] = prepare(graph, v);
-  }
+  stow_prepared* fastest = prepare(graph, 0);
+  stow_prepared* smallest = prepare(graph, UINT32_MAX);
   for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
-    print_node(graph, prepared, node);
+    print_node(graph, fastest, node);
   }
   print_arena(graph, NULL, "none");
-  print_arena(graph, stow_prepared_effects(prepared[0]), "fastest");
-  print_arena(graph, stow_prepared_effects(prepared[MOST_VARIANTS - 1]), "smallest");
-  for (uint32_t v = 0; v < MOST_VARIANTS; ++v) {
-    stow_prepared_destroy(prepared[v]);
-  }
+  print_arena(graph, stow_prepared_effects(fastest), "fastest");
+  print_arena(graph, stow_prepared_effects(smallest), "smallest");
+  stow_prepared_destroy(fastest);
+  stow_prepared_destroy(smallest);
 }
 
 int main(int argc, char** argv) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exec/exec_case.h"
+#include "exec/run/prepare.h"
 #include "support/fault.h"
 #include "support/struct_size.h"
 #include "support/test.h"
@@ -123,6 +124,83 @@ TEST(ScratchIsPlannedForTheThreadsThatRun) {
   EXEC_SET(&c, "y", float, 1, 2, 3, 4);
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
   EXEC_GIVES(&c, 0, float, -7, -7, -7, -7);
+  exec_case_end(&c);
+}
+
+// 1000, 900, … bytes.
+static stow_status scratch_by_variant(const stow_kernel_call* call, uint64_t* out_bytes) {
+  *out_bytes = 1000 - 100 * (uint64_t)call->variant;
+  return STOW_OK;
+}
+
+static stow_status run_variant(stow_kernel_call* call) {
+  for (size_t i = 0; i < stow_tensor_elements(call->results[0]); ++i) {
+    ((float*)call->results[0]->data)[i] = (float)call->variant;
+  }
+  return call->scratch_size == 1000 - 100 * (size_t)call->variant ? STOW_OK : STOW_ERR_LIMIT;
+}
+
+static uint32_t choose_last(void* user, stow_node node, uint32_t count) {
+  *(stow_node*)user = node;
+  return count - 1;
+}
+
+// The smallest variant is offered, even where there are more than are considered.
+TEST(VariantsArePricedAndChosen) {
+  exec_case c;
+  exec_case_begin(&c, SUM);
+  stow_kernel kernel = kernel_of(run_variant);
+  kernel.scratch = scratch_by_variant;
+  kernel.variant_count = 6;
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK_U64(c.prepared->nodes[2].price_count, 4);
+  CHECK_U64(c.prepared->nodes[2].prices[0], 1000);
+  CHECK_U64(c.prepared->nodes[2].prices[2], 800);
+  CHECK_U64(c.prepared->nodes[2].prices[3], 500);
+  CHECK_U64(stowi_exec_variant_within(c.prepared, 2, 5000), 0);
+  CHECK_U64(stowi_exec_variant_within(c.prepared, 2, 999), 1);
+  CHECK_U64(stowi_exec_variant_within(c.prepared, 2, 700), 5);
+  CHECK_U64(stowi_exec_variant_within(c.prepared, 2, 499), UINT32_MAX);
+  CHECK_U64(stowi_exec_variant_within(c.prepared, 0, 0), UINT32_MAX);  // no kernel
+  CHECK_U64(stowi_exec_variant_within(c.prepared, 3, 0), 0);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  EXEC_SET(&c, "y", float, 1, 2, 3, 4);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, -0.0F, -0.0F, -0.0F, -0.0F);
+  exec_case_end(&c);
+}
+
+TEST(AForcedVariantRunsWithItsScratch) {
+  exec_case c;
+  stow_node last = STOW_NODE_NONE;
+  stow_prepared* prepared = NULL;
+  stow_plan* plan = NULL;
+  exec_case_begin(&c, SUM);
+  stow_kernel kernel = kernel_of(run_variant);
+  kernel.scratch = scratch_by_variant;
+  kernel.variant_count = 3;
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+  c.prepare_options.kernels = c.kernels;
+  REQUIRE(stowi_exec_prepare(c.graph, &c.prepare_options, choose_last, &last, c.allocator, &c.diag,
+                             &prepared) == STOW_OK);
+  CHECK_U64(last, 3);
+  CHECK_U64(prepared->nodes[2].variant, 2);
+  CHECK_U64(prepared->nodes[2].scratch_size, 800);
+  REQUIRE(stow_plan_make(c.graph, stow_prepared_effects(prepared), NULL, c.allocator, &c.diag,
+                         &plan) == STOW_OK);
+  stow_exec* exec = NULL;
+  REQUIRE(stow_exec_create(prepared, plan, NULL, c.allocator, &c.diag, &exec) == STOW_OK);
+  stow_tensor x = {.data = (float[]){1, 2, 3, 4}, .dtype = STOW_F32, .rank = 2, .dims = {2, 2}};
+  stow_tensor out;
+  CHECK(stow_exec_input(exec, 0, &x, &c.diag) == STOW_OK);
+  CHECK(stow_exec_input(exec, 1, &x, &c.diag) == STOW_OK);
+  CHECK(stow_exec_run(exec, &c.diag) == STOW_OK);
+  CHECK(stow_exec_value(exec, 3, &c.diag, &out) == STOW_OK);
+  CHECK(((const float*)out.data)[3] == -2);
+  stow_exec_destroy(exec);
+  stow_plan_destroy(plan);
+  stow_prepared_destroy(prepared);
   exec_case_end(&c);
 }
 

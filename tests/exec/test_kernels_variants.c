@@ -21,7 +21,11 @@ static void fill_bytes(kernel_case* c, uint64_t seed) {
   const stow_graph* graph = kernel_case_graph(c);
   stow_node node = kernel_case_node(c);
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
-    const stow_type* type = stow_graph_type(graph, stow_graph_operands(graph, node)[k]);
+    stow_value value = stow_graph_operands(graph, node)[k];
+    if (value == STOW_VALUE_NONE) {
+      continue;
+    }
+    const stow_type* type = stow_graph_type(graph, value);
     uint64_t count;
     bool is_byte = type->dtype == STOW_U8 || type->dtype == STOW_I8;
     CHECK(stow_type_elements(type, &count) == STOW_OK);
@@ -105,6 +109,20 @@ TEST(Convolutions) {
       {"f16[1, 9, 20, 70]", "pool(%0) {op = \"avg\", kernel = [3, 3], pads = [1, 1, 1, 1]}",
        "f16[1, 9, 20, 70]", 256},
       {"f16[2, 9, 20, 31]", "pool(%0) {op = \"avg\", global = true}", "f16[2, 9, 1, 1]", 256},
+  };
+  CHECK_CASES(cases);
+}
+
+TEST(Resizing) {
+  static const variant_case cases[] = {
+      {"f32[1, 2, 9, 21]; f32[4] = [1, 1, 2.5, 2]", "resize(%0, _, %1) {mode = \"linear\"}",
+       "f32[1, 2, 22, 42]", 1088},
+      {"f32[1, 2, 9, 21]; f32[4] = [1, 1, 2.5, 0.5]", "resize(%0, _, %1) {mode = \"cubic\"}",
+       "f32[1, 2, 22, 10]", 1088},
+      {"u8[1, 2, 9, 21]; f32[4] = [1, 2, 1.5, 2]", "resize(%0, _, %1) {mode = \"linear\"}",
+       "u8[1, 4, 13, 42]", 1088},
+      {"f16[1, 2, 9, 21]; f32[4] = [1, 1, 2, 2]", "resize(%0, _, %1) {mode = \"nearest\"}",
+       "f16[1, 2, 18, 42]", 1088},
   };
   CHECK_CASES(cases);
 }

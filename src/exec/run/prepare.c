@@ -207,23 +207,46 @@ static stow_status prepare_structure(preparer* p, stow_node node) {
   return add_scratch(p, node, bytes);
 }
 
-static stow_status ask_scratch(preparer* p, stow_node node, const stow_kernel* kernel) {
+static stow_status ask_price(preparer* p, stow_node node, const stow_kernel* kernel,
+                             uint32_t variant, uint64_t* out_bytes) {
   stow_kernel_call* call = &p->calls.calls[node];
   char message[256] = "";
-  uint64_t bytes = 0;
+  *out_bytes = 0;
   if (kernel->scratch == NULL) {
     return STOW_OK;
   }
   call->workers = p->prepared->threads;
-  call->variant = p->prepared->nodes[node].variant;
+  call->variant = variant;
   call->user = kernel->user;
   call->message = message;
   call->message_size = sizeof(message);
-  stow_status status = kernel->scratch(call, &bytes);
-  if (status != STOW_OK) {
-    return fail_node(p, node, status, message[0] != '\0' ? message : stow_status_text(status));
+  stow_status status = kernel->scratch(call, out_bytes);
+  return status == STOW_OK
+             ? STOW_OK
+             : fail_node(p, node, status, message[0] != '\0' ? message : stow_status_text(status));
+}
+
+static stow_status ask_scratch(preparer* p, stow_node node, const stow_kernel* kernel) {
+  stowi_exec_prepared_node* entry = &p->prepared->nodes[node];
+  uint32_t count = kernel->variant_count;
+  entry->price_count = count < STOWI_EXEC_MOST_VARIANTS ? count : STOWI_EXEC_MOST_VARIANTS;
+  for (uint32_t i = 0; i < entry->price_count; ++i) {
+    bool is_last = i + 1 == entry->price_count;
+    STOW_TRY(ask_price(p, node, kernel, is_last ? count - 1 : i, &entry->prices[i]));
   }
+  uint64_t bytes;
+  STOW_TRY(ask_price(p, node, kernel, entry->variant, &bytes));
   return add_scratch(p, node, bytes);
+}
+
+uint32_t stowi_exec_variant_within(const stow_prepared* prepared, stow_node node, uint64_t bytes) {
+  const stowi_exec_prepared_node* entry = &prepared->nodes[node];
+  for (uint32_t i = 0; i < entry->price_count; ++i) {
+    if (entry->prices[i] <= bytes) {
+      return i + 1 == entry->price_count ? entry->kernel.variant_count - 1 : i;
+    }
+  }
+  return UINT32_MAX;
 }
 
 static stow_status fail_no_kernel(const preparer* p, stow_node node) {

@@ -9,12 +9,18 @@
 #define STOWI_EXEC_MAX_THREADS 256
 #define STOWI_EXEC_DIMS_SIZE (STOW_MAX_RANK * sizeof(int64_t))
 
+// Variants of a kernel that are considered, the fastest first; the last of them is the kernel's.
+#define STOWI_EXEC_MOST_VARIANTS 4
+
 typedef struct stowi_exec_prepared_node {
   stow_kernel kernel;  // |run| is NULL where the executor itself carries the node out
   // Of the node's pieces of scratch, the one that it asked for here; SIZE_MAX: none.
   size_t scratch_index;
   uint64_t scratch_size;
   uint32_t variant;  // of the kernel
+  // What the node could ask for: bytes of each variant, none more than the one before.
+  uint32_t price_count;
+  uint64_t prices[STOWI_EXEC_MOST_VARIANTS];
 } stowi_exec_prepared_node;
 
 struct stow_prepared {
@@ -33,6 +39,9 @@ typedef uint32_t (*stowi_exec_choose)(void* user, stow_node node, uint32_t count
 stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
                                stowi_exec_choose choose, void* user, stow_allocator allocator,
                                stow_diag* diag, stow_prepared** out_prepared);
+
+// The fastest variant of |node| that needs at most |bytes| of scratch; UINT32_MAX if none does.
+uint32_t stowi_exec_variant_within(const stow_prepared* prepared, stow_node node, uint64_t bytes);
 
 // Whether |node| computes with data-dependent dims: a value that it reads or makes is
 // bounded, or its dims depend on data.

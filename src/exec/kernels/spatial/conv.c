@@ -101,10 +101,10 @@ static void fill_panel(const job* j, size_t first, size_t count, size_t x_first,
   const stowi_kernel_slide* w = &j->c->window;
   for (size_t tap = 0; tap < w->taps && j->c->in_channels != 0; ++tap) {
     for (size_t done = 0; done < count;) {
-      stowi_kernel_run run = stowi_kernel_slide_run(w, tap, first + done, count - done);
-      stowi_kernel_run_load(&run, j->c->x, x_first, j->c->in_channels, w->in_count,
-                            panel + tap * j->panel_row + done, w->taps * j->panel_row);
-      done += stowi_kernel_run_count(&run);
+      stowi_kernel_tap_run run = stowi_kernel_slide_run(w, tap, first + done, count - done);
+      stowi_kernel_tap_run_load(&run, j->c->x, x_first, j->c->in_channels, w->in_count,
+                                panel + tap * j->panel_row + done, w->taps * j->panel_row);
+      done += stowi_kernel_tap_run_count(&run);
     }
   }
 }
@@ -251,11 +251,11 @@ static void load_steps(const stowi_kernel_conv* c, size_t x_first, const stowi_k
   for (size_t i = 0; i < block->rows; ++i) {
     size_t step = block->row + i;
     for (size_t done = 0; done < block->columns;) {
-      stowi_kernel_run run =
+      stowi_kernel_tap_run run =
           stowi_kernel_slide_run(w, step % w->taps, block->column + done, block->columns - done);
-      stowi_kernel_run_load(&run, c->x, x_first + step / w->taps * w->in_count, 1, 0,
-                            to + i * to_row + done, 0);
-      done += stowi_kernel_run_count(&run);
+      stowi_kernel_tap_run_load(&run, c->x, x_first + step / w->taps * w->in_count, 1, 0,
+                                to + i * to_row + done, 0);
+      done += stowi_kernel_tap_run_count(&run);
     }
   }
 }

@@ -45,9 +45,9 @@ uint64_t stowi_kernel_conv_int_lean_size(const stowi_kernel_conv_int* c, uint32_
   }
 
 // One run as i16; |first| is where its first element inside is, |step| to the next.
-static void load_run(const stow_tensor* x, const stowi_kernel_run* run, size_t first, size_t step,
-                     int zero, int16_t* to) {
-  memset(to, 0, stowi_kernel_run_count(run) * sizeof(int16_t));
+static void load_run(const stow_tensor* x, const stowi_kernel_tap_run* run, size_t first,
+                     size_t step, int zero, int16_t* to) {
+  memset(to, 0, stowi_kernel_tap_run_count(run) * sizeof(int16_t));
   to += run->before;
   if (x->dtype == STOW_U8) {
     CENTER(uint8_t)
@@ -63,11 +63,11 @@ static void load_row(const stowi_kernel_conv_int* c, size_t image, size_t channe
   size_t channels = (size_t)s->channels;
   int zero = stowi_kernel_conv_int_zero(c->x_zero, 0);
   for (size_t done = 0; done < count;) {
-    stowi_kernel_run run = stowi_kernel_slide_run(s, tap, first + done, count - done);
+    stowi_kernel_tap_run run = stowi_kernel_slide_run(s, tap, first + done, count - done);
     size_t at = s->channels_last ? (image * s->in_count + run.first) * channels + channel
                                  : (image * channels + channel) * s->in_count + run.first;
     load_run(c->x, &run, at, s->channels_last ? run.step * channels : run.step, zero, to + done);
-    done += stowi_kernel_run_count(&run);
+    done += stowi_kernel_tap_run_count(&run);
   }
 }
 

@@ -235,8 +235,8 @@ static size_t pool_piece(const pooling* p, size_t x_first, size_t position, size
     r->to[i] = begin;
   }
   for (size_t tap = 0; tap < p->slide.taps; ++tap) {
-    stowi_kernel_run run = stowi_kernel_slide_run(&p->slide, tap, position, done);
-    stowi_kernel_run_load(&run, p->x, x_first, 1, 0, r->x, 0);
+    stowi_kernel_tap_run run = stowi_kernel_slide_run(&p->slide, tap, position, done);
+    stowi_kernel_tap_run_load(&run, p->x, x_first, 1, 0, r->x, 0);
     if (p->op == POOL_MAX) {
       take_max(r->to + run.before, r->x + run.before, 1, run.inside);
     } else {

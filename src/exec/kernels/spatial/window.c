@@ -134,8 +134,8 @@ int64_t stowi_kernel_slide_row(const stowi_kernel_slide* w, size_t row, size_t t
   return offset;
 }
 
-stowi_kernel_run stowi_kernel_slide_run(const stowi_kernel_slide* s, size_t tap, size_t position,
-                                        size_t count) {
+stowi_kernel_tap_run stowi_kernel_slide_run(const stowi_kernel_slide* s, size_t tap,
+                                            size_t position, size_t count) {
   size_t width = (size_t)s->out_width;
   uint32_t last = s->rank - 1;
   int64_t k = (int64_t)(tap % (size_t)s->kernel_width);
@@ -147,8 +147,8 @@ stowi_kernel_run stowi_kernel_slide_run(const stowi_kernel_slide* s, size_t tap,
   stowi_kernel_slide_range(s, last, k, &lo, &hi);
   lo = row < 0 ? end : stowi_kernel_min_i64(stowi_kernel_max_i64(lo, begin), end);
   hi = row < 0 ? end : stowi_kernel_min_i64(stowi_kernel_max_i64(hi, lo), end);
-  stowi_kernel_run r = {(size_t)(lo - begin), (size_t)(hi - lo), (size_t)(end - hi), 0,
-                        (size_t)s->strides[last]};
+  stowi_kernel_tap_run r = {(size_t)(lo - begin), (size_t)(hi - lo), (size_t)(end - hi), 0,
+                            (size_t)s->strides[last]};
   if (lo < hi) {
     r.first = (size_t)(row + lo * s->strides[last] + k * s->dilations[last] - s->begins[last]);
   }
@@ -186,9 +186,9 @@ static void fill_zeros(float* to, size_t count) {
   }
 }
 
-void stowi_kernel_run_load(const stowi_kernel_run* r, const stow_tensor* x, size_t x_first,
-                           size_t channels, size_t x_step, float* to, size_t to_step) {
-  stowi_kernel_run run = *r;
+void stowi_kernel_tap_run_load(const stowi_kernel_tap_run* r, const stow_tensor* x, size_t x_first,
+                               size_t channels, size_t x_step, float* to, size_t to_step) {
+  stowi_kernel_tap_run run = *r;
   for (size_t c = 0; c < channels; ++c, to += to_step) {
     fill_zeros(to, run.before);
     if (run.inside != 0) {
