@@ -234,8 +234,11 @@ static stow_status ask_scratch(preparer* p, stow_node node, const stow_kernel* k
     bool is_last = i + 1 == entry->price_count;
     STOW_TRY(ask_price(p, node, kernel, is_last ? count - 1 : i, &entry->prices[i]));
   }
-  uint64_t bytes;
-  STOW_TRY(ask_price(p, node, kernel, entry->variant, &bytes));
+  uint32_t last = entry->price_count - 1;
+  uint64_t bytes = entry->prices[entry->variant < last ? entry->variant : last];
+  if (entry->variant >= last && entry->variant + 1 < count) {
+    STOW_TRY(ask_price(p, node, kernel, entry->variant, &bytes));
+  }
   return add_scratch(p, node, bytes);
 }
 
