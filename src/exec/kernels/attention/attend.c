@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "exec/kernels/attention/head_product.h"
 #include "exec/kernels/matrix/gemm.h"
-#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
@@ -385,34 +385,21 @@ static size_t rows_at_once(const stowi_kernel_attention* a) {
   return a->queries < rows ? a->queries : rows;
 }
 
-// Whether rows of |heads| are copied to f32 before they are multiplied, all that are seen.
-static bool is_copied(const stowi_kernel_attention* a, const stowi_kernel_heads* heads) {
-  return heads->dtype != STOW_F32 && a->variant == 0;
-}
-
-static uint64_t product_size(const stowi_kernel_attention* a, const stowi_kernel_heads* heads,
-                             size_t n, size_t k) {
-  size_t rows = rows_at_once(a);
-  if (heads->dtype != STOW_F32 && a->variant != 0) {
-    float none;
-    stowi_kernel_lean lean = {.m = rows, .n = n, .k = k, .c = &none};
-    return stowi_kernel_lean_scratch(&lean);
-  }
-  return stowi_kernel_gemm_scratch(rows, n, k, 1, a->variant == 0 ? 0 : 2);
-}
-
 static workspace take_workspace(const stowi_kernel_attention* a, stowi_kernel_carve* carve) {
   size_t rows = rows_at_once(a);
   bool is_plain = a->q.dtype == STOW_F32 && stowi_kernel_change_is_none(&a->change);
-  uint64_t scores = product_size(a, &a->k, a->keys, a->size);
-  uint64_t values = product_size(a, &a->v, a->value_size, a->keys);
+  bool is_lean = a->variant != 0;
+  uint64_t scores = stowi_kernel_head_product_scratch(&a->k, rows, a->keys, a->size, is_lean);
+  uint64_t values = stowi_kernel_head_product_scratch(&a->v, rows, a->value_size, a->keys, is_lean);
   workspace w;
   w.q = stowi_kernel_carve_take(carve, is_plain ? 0 : stowi_kernel_times(rows, a->size),
                                 sizeof(float));
   w.k = stowi_kernel_carve_take(
-      carve, is_copied(a, &a->k) ? stowi_kernel_times(a->keys, a->size) : 0, sizeof(float));
+      carve, a->k.dtype != STOW_F32 && !is_lean ? stowi_kernel_times(a->keys, a->size) : 0,
+      sizeof(float));
   w.v = stowi_kernel_carve_take(
-      carve, is_copied(a, &a->v) ? stowi_kernel_times(a->keys, a->value_size) : 0, sizeof(float));
+      carve, a->v.dtype != STOW_F32 && !is_lean ? stowi_kernel_times(a->keys, a->value_size) : 0,
+      sizeof(float));
   w.out = stowi_kernel_carve_take(
       carve, a->out.dtype == STOW_F32 ? 0 : stowi_kernel_times(rows, a->value_size), sizeof(float));
   w.scores = stowi_kernel_carve_take(carve, stowi_kernel_times(rows, a->keys), sizeof(float));
@@ -447,24 +434,10 @@ void stowi_kernel_attend_see_all(stowi_kernel_attention* a) {
 // ---------------------------------------------------------------------------------------------
 // One block
 
-// |count| rows as a matrix: in place where they are f32, else in |buffer|.
-static stowi_kernel_matrix matrix_of(const stowi_kernel_heads* heads, size_t batch, size_t head,
-                                     size_t first, size_t count, size_t size, float* buffer) {
-  size_t at = stowi_kernel_heads_at(heads, batch, head, first);
-  if (heads->dtype == STOW_F32) {
-    return (stowi_kernel_matrix){(const float*)heads->data + at, heads->position, 1};
-  }
-  for (size_t i = 0; i < count; ++i) {
-    stowi_kernel_load_f32(heads->dtype, heads->data, at + i * heads->position, size,
-                          buffer + i * size);
-  }
-  return (stowi_kernel_matrix){buffer, size, 1};
-}
-
 static stowi_kernel_matrix read_queries(const stowi_kernel_attention* a, const query_keys* q,
                                         size_t rows, float* buffer) {
   if (stowi_kernel_change_is_none(&a->change)) {
-    return matrix_of(&a->q, q->batch, q->head, q->query, rows, a->size, buffer);
+    return stowi_kernel_head_rows(&a->q, q->batch, q->head, q->query, rows, a->size, buffer);
   }
   for (size_t i = 0; i < rows; ++i) {
     size_t at = stowi_kernel_heads_at(&a->q, q->batch, q->head, q->query + i);
@@ -535,82 +508,16 @@ static void write_rows(const stowi_kernel_attention* a, const query_keys* q, siz
   }
 }
 
-// ---------------------------------------------------------------------------------------------
-// Products with keys and values. Those that are not f32 are converted as they are needed, unless
-// there is room for all.
-
-// A product whose second factor is rows of a head.
-typedef struct head_product {
-  stowi_kernel_gemm gemm;  // without b
-  const stowi_kernel_heads* heads;
-  size_t first;    // element
-  bool is_turned;  // rows of the head are columns of b
-} head_product;
-
-static const float* load_a(const void* user, const stowi_kernel_block* block, float* room,
-                           size_t* row) {
-  const stowi_kernel_gemm* g = &((const head_product*)user)->gemm;
-  for (size_t i = 0; i < block->rows; ++i) {
-    for (size_t p = 0; p < block->columns; ++p) {
-      room[i * *row + p] =
-          g->alpha * g->a.data[(block->row + i) * g->a.row + (block->column + p) * g->a.column];
-    }
-  }
-  return room;
-}
-
-static const float* load_b(const void* user, const stowi_kernel_block* block, float* room,
-                           size_t* row) {
-  const head_product* p = user;
-  const stowi_kernel_heads* h = p->heads;
-  for (size_t i = 0; !p->is_turned && i < block->rows; ++i) {
-    stowi_kernel_load_f32(h->dtype, h->data,
-                          p->first + (block->row + i) * h->position + block->column, block->columns,
-                          room + i * *row);
-  }
-  for (size_t j = 0; p->is_turned && j < block->columns; ++j) {
-    float steps[STOWI_KERNEL_LEAN_STEPS];
-    stowi_kernel_load_f32(h->dtype, h->data,
-                          p->first + (block->column + j) * h->position + block->row, block->rows,
-                          steps);
-    for (size_t i = 0; i < block->rows; ++i) {
-      room[i * *row + j] = steps[i];
-    }
-  }
-  return room;
-}
-
-// |buffer| is for a copy of the head's rows, |room| for the product.
-static void multiply_head(const stowi_kernel_attention* a, head_product* p, size_t batch,
-                          size_t head, size_t begin, float* buffer, void* room) {
-  stowi_kernel_gemm* g = &p->gemm;
-  if (p->heads->dtype != STOW_F32 && !is_copied(a, p->heads)) {
-    p->first = stowi_kernel_heads_at(p->heads, batch, head, begin);
-    stowi_kernel_lean lean = {.m = g->m,
-                              .n = g->n,
-                              .k = g->k,
-                              .user = p,
-                              .a = load_a,
-                              .b = load_b,
-                              .c = g->c,
-                              .c_row = g->c_row};
-    stowi_kernel_lean_run(&lean, 0, stowi_kernel_lean_tiles(&lean), room);
-    return;
-  }
-  size_t count = p->is_turned ? g->n : g->k;
-  size_t size = p->is_turned ? g->k : g->n;
-  stowi_kernel_matrix rows = matrix_of(p->heads, batch, head, begin, count, size, buffer);
-  g->b = p->is_turned ? (stowi_kernel_matrix){rows.data, rows.column, rows.row} : rows;
-  g->variant = a->variant == 0 ? 0 : 2;
-  stowi_kernel_gemm_alone(g, room);
-}
-
 // Shares times values; gemm writes over q's rows only now, when they have been read.
 static void gather_values(const stowi_kernel_attention* a, const query_keys* seen, size_t rows,
                           const float* shares, size_t share_row, const workspace* w) {
   bool is_direct = a->out.dtype == STOW_F32;
   size_t at = stowi_kernel_heads_at(&a->out, seen->batch, seen->head, seen->query);
-  head_product product = {.heads = &a->v};
+  stowi_kernel_head_product product = {.heads = &a->v,
+                                       .batch = seen->batch,
+                                       .head = seen->head / (a->heads / a->kv_heads),
+                                       .begin = seen->begin,
+                                       .is_lean = a->variant != 0};
   product.gemm = (stowi_kernel_gemm){.m = rows,
                                      .n = a->value_size,
                                      .k = seen->end - seen->begin,
@@ -618,8 +525,7 @@ static void gather_values(const stowi_kernel_attention* a, const query_keys* see
                                      .c = is_direct ? (float*)a->out.data + at : w->out,
                                      .c_row = is_direct ? a->out.position : a->value_size,
                                      .alpha = 1};
-  multiply_head(a, &product, seen->batch, seen->head / (a->heads / a->kv_heads), seen->begin, w->v,
-                w->gemm);
+  stowi_kernel_head_product_run(&product, w->v, w->gemm);
   if (!is_direct) {
     write_rows(a, seen, rows, w->out);
   }
@@ -630,7 +536,12 @@ static void gather_values(const stowi_kernel_attention* a, const query_keys* see
 static void attend_rows(const stowi_kernel_attention* a, const query_keys* seen,
                         const query_keys* scored, size_t rows, const workspace* w) {
   size_t count = scored->end - scored->begin;
-  head_product product = {.heads = &a->k, .is_turned = true};
+  stowi_kernel_head_product product = {.heads = &a->k,
+                                       .batch = seen->batch,
+                                       .head = seen->head / (a->heads / a->kv_heads),
+                                       .begin = scored->begin,
+                                       .is_turned = true,
+                                       .is_lean = a->variant != 0};
   stowi_kernel_matrix q = read_queries(a, seen, rows, w->q);
   product.gemm = (stowi_kernel_gemm){.m = rows,
                                      .n = count,
@@ -639,8 +550,7 @@ static void attend_rows(const stowi_kernel_attention* a, const query_keys* seen,
                                      .c = w->scores,
                                      .c_row = count,
                                      .alpha = (float)a->scale};
-  multiply_head(a, &product, seen->batch, seen->head / (a->heads / a->kv_heads), scored->begin,
-                w->k, w->gemm);
+  stowi_kernel_head_product_run(&product, w->k, w->gemm);
   for (size_t i = 0; i < rows; ++i) {
     query_keys one = *scored;
     one.query = seen->query + i;
