@@ -1,5 +1,5 @@
 // Speed of single kernels on one thread: matrix products and convolutions, in operations
-// (multiplications and additions) per second.
+// (multiplications and additions) per second, with every variant.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,6 +192,21 @@ static double time_calls(const stow_kernel* kernel, stow_kernel_call* call, doub
   return bench_median(samples_of, REPEATS);
 }
 
+// One line for |call->variant|; operations are those of a call.
+static void run_variant(const stow_kernel* kernel, stow_kernel_call* call, const char* name,
+                        double operations) {
+  uint64_t scratch = 0;
+  if (kernel->scratch != NULL) {
+    bench_require(kernel->scratch(call, &scratch) == STOW_OK, call->message);
+  }
+  call->scratch = filled((size_t)scratch, STOW_BOOL, 0);
+  call->scratch_size = (size_t)scratch;
+  double seconds = time_calls(kernel, call, operations);
+  printf("%-34s %u %9.3f ms %8.1f Gop/s %10.1f KiB of scratch\n", name, call->variant,
+         seconds * 1e3, operations / seconds * 1e-9, (double)scratch / 1024);
+  free(call->scratch);
+}
+
 static void run_sample(const stow_kernels* kernels, const sample* s) {
   stow_tensor operands[OPERANDS];
   const stow_tensor* given[OPERANDS];
@@ -213,21 +228,14 @@ static void run_sample(const stow_kernels* kernels, const sample* s) {
   call.message_size = sizeof(message);
   const stow_kernel* kernel = stow_kernels_get(kernels, s->op);
   bench_require(kernel != NULL, "there is no such kernel");
-  uint64_t scratch = 0;
-  if (kernel->scratch != NULL) {
-    bench_require(kernel->scratch(&call, &scratch) == STOW_OK, message);
-  }
-  call.scratch = filled((size_t)scratch, STOW_BOOL, 0);
-  call.scratch_size = (size_t)scratch;
   double operations = 2 * s->depth * (double)stow_tensor_elements(&result);
-  double seconds = time_calls(kernel, &call, operations);
-  printf("%-34s %9.3f ms %8.1f Gop/s %8.0f KB of scratch\n", s->name, seconds * 1e3,
-         operations / seconds * 1e-9, (double)scratch / 1024);
+  for (call.variant = 0; call.variant < kernel->variant_count; ++call.variant) {
+    run_variant(kernel, &call, s->name, operations);
+  }
   for (size_t k = 0; k < s->operand_count; ++k) {
     free(operands[k].data);
   }
   free(result.data);
-  free(call.scratch);
 }
 
 // Arguments: parts of names; those samples whose names hold one are run.

@@ -79,13 +79,17 @@ typedef struct stow_kernel_call {
   size_t message_size;     // bytes
   // Numbers of |attrs| by which the library's kernels find them; NULL: by name.
   const uint16_t* attr_ids;
+  uint32_t variant;  // below stow_kernel.variant_count; a call without this field has 0
 } stow_kernel_call;
 
+// A kernel may compute in several ways, its variants, numbered from the fastest to the one that
+// needs the least scratch. All give the same bits.
 typedef struct stow_kernel {
   size_t struct_size;  // sizeof(stow_kernel)
-  // Computes the scratch that a call may need, in bytes. Dims are the largest possible, |workers|
-  // is as in the run; data is NULL, except of params and constants whose data is available. Larger
-  // dims must not need less scratch. NULL: none is needed.
+  // Computes the scratch that a call may need, in bytes, if it is run with |call->variant|. Dims
+  // are the largest possible, |workers| is as in the run; data is NULL, except of params and
+  // constants whose data is available. Larger dims must not need less scratch, nor larger variants
+  // more. NULL: none is needed.
   stow_status (*scratch)(const stow_kernel_call* call, uint64_t* out_bytes);
   // Writes all elements of all results; reads operands, writes results and scratch, touches nothing
   // else. A result may be in place of an operand, at the same address, if the op allows it
@@ -97,6 +101,7 @@ typedef struct stow_kernel {
   void* user;               // borrowed; must outlive all runs
   bool in_place;            // supports results in place of operands; false: there are none
   const void* reserved[2];  // must be NULL; for later versions
+  uint32_t variant_count;   // 0 is 1
 } stow_kernel;
 
 // ---------------------------------------------------------------------------------------------

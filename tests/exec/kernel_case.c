@@ -44,6 +44,7 @@ struct kernel_case {
   buffer operands[MOST];  // as set
   stow_type types[MOST];  // of results, with actual dims
   outcome plain;
+  uint64_t least_scratch;
   size_t in_place_count;  // ways in place
   kernel_case_place places[MOST_PLACES];
   char message[MESSAGE_SIZE];
@@ -55,6 +56,8 @@ struct kernel_case {
 typedef struct way {
   const kernel_case* c;
   uint32_t workers;
+  uint32_t variant;
+  uint64_t scratch;       // that was asked for, in bytes
   size_t in_place[MOST];  // by result: the operand that it is in place of; NONE
   size_t same[MOST];      // by operand: the one whose bytes it shares; NONE
   buffer operands[MOST];
@@ -307,8 +310,8 @@ static void freeze_operands(way* w, bool is_frozen) {
   }
 }
 
-static way way_of(uint32_t workers) {
-  way w = {.workers = workers};
+static way way_of(uint32_t workers, uint32_t variant) {
+  way w = {.workers = workers, .variant = variant};
   for (size_t k = 0; k < MOST; ++k) {
     w.in_place[k] = NONE;
     w.same[k] = NONE;
@@ -390,6 +393,7 @@ static stow_status way_call(way* w, stow_kernel_call* call) {
   uint64_t bytes = 0;
   stow_status status = ask_scratch(w, kernel, call, &bytes);
   bytes = status == STOW_OK ? bytes : 0;
+  w->scratch = bytes;
   buffer scratch = buffer_make((size_t)bytes);
   call->scratch = scratch.data;
   call->scratch_size = (size_t)bytes;
@@ -443,6 +447,7 @@ static stow_status way_run(way* w, const kernel_case* c) {
       .seed = 42,
       .message = w->message,
       .message_size = sizeof(w->message),
+      .variant = w->variant,
   };
   return way_call(w, &call);
 }
@@ -458,7 +463,7 @@ static void way_free(way* w) {
 static bool are_same(const stow_tensor* a, const stow_tensor* b) {
   size_t size = stow_tensor_bytes(a);
   bool same = size == 0 || memcmp(a->data, b->data, size) == 0;
-  if (same || stowi_kernel_kind(a->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(a->dtype) < 16) {
+  if (same || stowi_kernel_kind(a->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(a->dtype) < 8) {
     return same;
   }
   size_t width = stowi_kernel_bits(a->dtype) / 8;
@@ -490,7 +495,7 @@ static void compare(kernel_case* c, const outcome* expected, way* w, const char*
 
 // Runs with nothing over anything, alone.
 static void run_plain(kernel_case* c, outcome* out, char* message) {
-  way plain = way_of(1);
+  way plain = way_of(1, 0);
   plain.is_frozen = !stow_graph_op_desc(c->graph, c->node)->writes_view;
   out->status = way_run(&plain, c);
   memcpy(message, plain.message, MESSAGE_SIZE);
@@ -512,6 +517,16 @@ static stow_in_place in_place_of(const kernel_case* c, size_t result, size_t ope
   return stow_graph_in_place(c->graph, c->node, result, operand);
 }
 
+// Of a call that asks for more scratch than there is the fastest alone, as others may do with less.
+static uint32_t variant_count(const kernel_case* c) {
+  if (c->plain.status == STOW_ERR_LIMIT) {
+    return 1;
+  }
+  return stowi_kernel_of(stow_graph_op(c->graph, c->node))->variant_count;
+}
+
+uint64_t kernel_case_least_scratch(const kernel_case* c) { return c->least_scratch; }
+
 // ---------------------------------------------------------------------------------------------
 // Ways in place
 
@@ -521,13 +536,14 @@ static void note_place(kernel_case* c, size_t result, size_t operand, stow_in_pl
   }
 }
 
-// Result |r| over operand |k|, alone and divided.
+// Result |r| over operand |k|, alone and divided, with every variant.
 static void run_over(kernel_case* c, size_t r, size_t k) {
   note_place(c, r, k, in_place_of(c, r, k));
-  for (uint32_t workers = 1; workers <= WORKERS; workers += WORKERS - 1) {
+  for (uint32_t i = 0; i < 2 * variant_count(c); ++i) {
     char name[128];
-    snprintf(name, sizeof(name), "result %zu over operand %zu, %u workers", r, k, workers);
-    way in_place = way_of(workers);
+    way in_place = way_of(i % 2 == 0 ? 1 : WORKERS, i / 2);
+    snprintf(name, sizeof(name), "result %zu over operand %zu, %u workers, variant %u", r, k,
+             in_place.workers, in_place.variant);
     in_place.in_place[r] = k;
     compare(c, &c->plain, &in_place, name);
   }
@@ -537,7 +553,7 @@ static void run_over(kernel_case* c, size_t r, size_t k) {
 static void run_all_over(kernel_case* c, size_t first) {
   bool is_taken[MOST] = {false};
   size_t count = 0;
-  way all = way_of(1);
+  way all = way_of(1, 0);
   for (size_t r = 0; r < c->result_count; ++r) {
     for (size_t i = 0; i < c->operand_count && all.in_place[r] == NONE; ++i) {
       size_t k = (first + i) % c->operand_count;
@@ -565,7 +581,7 @@ static void run_same(kernel_case* c, size_t r, size_t k, size_t j) {
     char name[128];
     snprintf(name, sizeof(name), "result %zu over operands %zu and %zu, %u workers", r, k, j,
              workers);
-    way in_place = way_of(workers);
+    way in_place = way_of(workers, 0);
     in_place.in_place[r] = k;
     in_place.same[j] = k;
     compare(c, &expected, &in_place, name);
@@ -600,11 +616,26 @@ static void run_in_place(kernel_case* c) {
   }
 }
 
+// Every variant, alone and divided: the same bits, and no more scratch than the one before.
+static void run_variants(kernel_case* c, uint32_t workers) {
+  uint64_t before = UINT64_MAX;
+  for (uint32_t variant = 0; variant < variant_count(c); ++variant) {
+    char name[64];
+    snprintf(name, sizeof(name), "variant %u, %u workers", variant, workers);
+    way w = way_of(workers, variant);
+    compare(c, &c->plain, &w, name);
+    test_check(w.scratch <= before, __FILE__, __LINE__, "%s needs %llu bytes, %llu before", name,
+               (unsigned long long)w.scratch, (unsigned long long)before);
+    before = w.scratch;
+    c->least_scratch = w.scratch;
+  }
+}
+
 stow_status kernel_case_run(kernel_case* c) {
   outcome_free(&c->plain);
   run_plain(c, &c->plain, c->message);
-  way divided = way_of(WORKERS);
-  compare(c, &c->plain, &divided, "divided");
+  run_variants(c, WORKERS);
+  run_variants(c, 1);
   run_in_place(c);
   return c->plain.status;
 }

@@ -1,8 +1,9 @@
 // One call of a kernel, written as text (graph/shape_cases.h), with numbers. It is run in every way
 // that must give the same bits: alone, divided into small pieces among several workers, and in
 // place over every operand that the op's row allows, all results at once too, and with operands
-// that are the very same bytes where the row allows that. Scratch is exactly what the kernel asked
-// for, and bytes around tensors and scratch must stay as they were.
+// that are the very same bytes where the row allows that; with every variant of the kernel, whose
+// scratch shrinks from one to the next. Scratch is exactly what the kernel asked for, and bytes
+// around tensors and scratch must stay as they were.
 //
 //     kernel_case* c = kernel_case_create("f32[2]; f32[2]", "add(%0, %1)", "f32[2]");
 //     KERNEL_SET(c, 0, float, 1, 2);
@@ -45,6 +46,8 @@ stow_status kernel_case_resolve(kernel_case* c);
 // Runs in every way; a difference fails the running test. The status and the message of the plain
 // way.
 stow_status kernel_case_run(kernel_case* c);
+// What the last variant asked one worker for in the last run, in bytes.
+uint64_t kernel_case_least_scratch(const kernel_case* c);
 const char* kernel_case_message(const kernel_case* c);
 // Result |k| of the plain way, with its actual dims.
 const stow_tensor* kernel_case_result(const kernel_case* c, size_t k);

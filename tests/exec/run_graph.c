@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/hash.h"
+#include "exec/run/prepare.h"
 #include "support/test.h"
 
 #define MOST_STEPS 5000  // of a run: some loops have no end
@@ -127,7 +128,8 @@ static void set_kernels(run_graph* g) {
                              .scratch = kernel->scratch,
                              .run = run_core,
                              .user = g,
-                             .in_place = kernel->in_place};
+                             .in_place = kernel->in_place,
+                             .variant_count = kernel->variant_count};
       (void)stow_kernels_set(g->kernels, op, &wrapped, NULL);
     }
   }
@@ -268,6 +270,14 @@ static stow_status give_inputs(run* r) {
   return STOW_OK;
 }
 
+// The smallest more often than others, as it differs most.
+static uint32_t draw_variant(void* user, stow_node node, uint32_t count) {
+  const run_graph* g = (const run_graph*)user;
+  test_random random = {g->seed + node};
+  uint32_t drawn = (uint32_t)test_random_below(&random, count + 1);
+  return drawn < count ? drawn : count - 1;
+}
+
 static stow_status make(run* r) {
   stow_prepare_options prepare;
   stow_exec_options options;
@@ -281,7 +291,8 @@ static stow_status make(run* r) {
   options.on_step = see_step;
   options.user = r;
   stow_allocator allocator = stow_allocator_default();
-  STOW_TRY(stow_prepare(r->g->graph, &prepare, allocator, &r->diag, &r->prepared));
+  STOW_TRY(stowi_exec_prepare(r->g->graph, &prepare, r->way->has_variants ? draw_variant : NULL,
+                              r->g, allocator, &r->diag, &r->prepared));
   if (r->way->has_effects) {
     draw_effects(r);
   }

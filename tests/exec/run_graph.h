@@ -15,9 +15,10 @@ typedef struct run_way {
   uint32_t threads;  // among which even the smallest work is divided
   bool paranoid;
   bool poison;
-  bool has_effects;  // boundary values and outputs are kept, consumed or bound, as drawn, and some
-                     // values have more room, other alignments or bytes of their own
-  bool is_repeated;  // the trace is that of a second run
+  bool has_effects;   // boundary values and outputs are kept, consumed or bound, as drawn, and some
+                      // values have more room, other alignments or bytes of their own
+  bool is_repeated;   // the trace is that of a second run
+  bool has_variants;  // kernels run with variants that are drawn
 } run_way;
 
 // A graph, and what its runs have in common.

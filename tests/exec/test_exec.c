@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exec/exec_case.h"
+#include "exec/run/prepare.h"
 #include "support/fault.h"
 #include "support/struct_size.h"
 #include "support/test.h"
@@ -61,6 +62,10 @@ TEST(KernelsAreReplaced) {
   seven.struct_size = offsetof(stow_kernel, reserved);  // of kernels whose tensors had no strides
   CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
   CHECK_HAS(diag.message, "compile the kernel against this library's headers");
+  seven.struct_size = offsetof(stow_kernel, variant_count);  // of kernels without variants
+  seven.variant_count = 3;
+  CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_OK);
+  CHECK(stow_kernels_get(kernels, STOW_OP_ADD)->variant_count == 1);
   seven.struct_size = sizeof(seven);
   seven.run = NULL;
   CHECK(stow_kernels_set(kernels, STOW_OP_ADD, &seven, &diag) == STOW_ERR_INVALID_ARGUMENT);
@@ -119,6 +124,116 @@ TEST(ScratchIsPlannedForTheThreadsThatRun) {
   EXEC_SET(&c, "y", float, 1, 2, 3, 4);
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
   EXEC_GIVES(&c, 0, float, -7, -7, -7, -7);
+  exec_case_end(&c);
+}
+
+// 1000, 900, … bytes.
+static stow_status scratch_by_variant(const stow_kernel_call* call, uint64_t* out_bytes) {
+  *out_bytes = 1000 - 100 * (uint64_t)call->variant;
+  return STOW_OK;
+}
+
+static stow_status run_variant(stow_kernel_call* call) {
+  for (size_t i = 0; i < stow_tensor_elements(call->results[0]); ++i) {
+    ((float*)call->results[0]->data)[i] = (float)call->variant;
+  }
+  return call->scratch_size == 1000 - 100 * (size_t)call->variant ? STOW_OK : STOW_ERR_LIMIT;
+}
+
+static uint32_t choose_last(void* user, stow_node node, uint32_t count) {
+  *(stow_node*)user = node;
+  return count - 1;
+}
+
+// The smallest variant is priced, even where there are more than are considered. It is all that the
+// plan has room for.
+TEST(VariantsArePricedAndChosen) {
+  exec_case c;
+  exec_case_begin(&c, SUM);
+  stow_kernel kernel = kernel_of(run_variant);
+  kernel.scratch = scratch_by_variant;
+  kernel.variant_count = 6;
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK_U64(c.prepared->program.steps[2].price_count, 4);
+  CHECK_U64(c.prepared->program.steps[2].prices[0].scratch, 1000);
+  CHECK_U64(c.prepared->program.steps[2].prices[2].scratch, 800);
+  CHECK_U64(c.prepared->program.steps[2].prices[3].scratch, 500);
+  CHECK_U64(stowi_exec_variant_within(&c.prepared->program.steps[2], 5000), 0);
+  CHECK_U64(stowi_exec_variant_within(&c.prepared->program.steps[2], 999), 1);
+  CHECK_U64(stowi_exec_variant_within(&c.prepared->program.steps[2], 700), 5);
+  CHECK_U64(stowi_exec_variant_within(&c.prepared->program.steps[2], 499), UINT32_MAX);
+  CHECK_U64(stowi_exec_variant_within(&c.prepared->program.steps[0], 0), UINT32_MAX);  // no kernel
+  CHECK_U64(stowi_exec_variant_within(&c.prepared->program.steps[3], 0), 0);
+  EXEC_SET(&c, "x", float, 1, 2, 3, 4);
+  EXEC_SET(&c, "y", float, 1, 2, 3, 4);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, -5, -5, -5, -5);
+  exec_case_end(&c);
+}
+
+// While x is added to itself, the bytes of the concat's result are free. The kernel checks that it
+// runs with the variant of its scratch.
+TEST(TheFastestVariantThatFitsIsRun) {
+  static const struct {
+    const char* text;
+    uint64_t scratch;
+  } cases[] = {{"%0 = input \"x\" : f32[400]\n %1 = add(%0, %0) : f32[400]\n"
+                "%2 = concat(%1, %1) {axis = 0} : f32[800]\n return %2",
+                1000},
+               {"%0 = input \"x\" : f32[220]\n %1 = add(%0, %0) : f32[220]\n"
+                "%2 = concat(%1, %1) {axis = 0} : f32[440]\n return %2",
+                800}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    exec_case c;
+    stow_node node;
+    stow_slot slot;
+    uint64_t alignment;
+    exec_case_begin(&c, cases[i].text);
+    stow_kernel kernel = kernel_of(run_variant);
+    kernel.scratch = scratch_by_variant;
+    kernel.variant_count = 6;
+    CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    stow_plan_scratch_slot(c.plan, 0, &node, &slot, &alignment);
+    CHECK_U64(slot.size, cases[i].scratch);
+    float x[400] = {0};
+    CHECK(exec_case_set(&c, "x", x, i == 0 ? sizeof(x) : 220 * sizeof(float)) == STOW_OK);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    exec_case_end(&c);
+  }
+}
+
+TEST(AForcedVariantRunsWithItsScratch) {
+  exec_case c;
+  stow_node last = STOW_NODE_NONE;
+  stow_prepared* prepared = NULL;
+  stow_plan* plan = NULL;
+  exec_case_begin(&c, SUM);
+  stow_kernel kernel = kernel_of(run_variant);
+  kernel.scratch = scratch_by_variant;
+  kernel.variant_count = 3;
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_ADD, &kernel, NULL) == STOW_OK);
+  c.prepare_options.kernels = c.kernels;
+  REQUIRE(stowi_exec_prepare(c.graph, &c.prepare_options, choose_last, &last, c.allocator, &c.diag,
+                             &prepared) == STOW_OK);
+  CHECK_U64(last, 3);
+  CHECK_U64(prepared->program.steps[2].prices[0].variant, 2);
+  CHECK_U64(prepared->program.steps[2].prices[0].scratch, 800);
+  REQUIRE(stow_plan_make(c.graph, stow_prepared_effects(prepared), NULL, c.allocator, &c.diag,
+                         &plan) == STOW_OK);
+  stow_exec* exec = NULL;
+  REQUIRE(stow_exec_create(prepared, plan, NULL, c.allocator, &c.diag, &exec) == STOW_OK);
+  stow_tensor x = {.data = (float[]){1, 2, 3, 4}, .dtype = STOW_F32, .rank = 2, .dims = {2, 2}};
+  stow_tensor out;
+  CHECK(stow_exec_input(exec, 0, &x, &c.diag) == STOW_OK);
+  CHECK(stow_exec_input(exec, 1, &x, &c.diag) == STOW_OK);
+  CHECK(stow_exec_run(exec, &c.diag) == STOW_OK);
+  CHECK(stow_exec_value(exec, 3, &c.diag, &out) == STOW_OK);
+  CHECK(((const float*)out.data)[3] == -2);
+  stow_exec_destroy(exec);
+  stow_plan_destroy(plan);
+  stow_prepared_destroy(prepared);
   exec_case_end(&c);
 }
 

@@ -30,6 +30,7 @@ enum {
   THREADS,
   PARANOID,
   WEIGHTS,  // outside the arena, in memory that is only read
+  VARIANTS,
   WAYS
 };
 
@@ -76,7 +77,7 @@ static stow_plan_options options_of(stow_preset preset, bool in_place, bool elid
 static run_way way_of(int number, const stow_schedule* schedule) {
   static const char* const names[WAYS] = {"alone",     "shared",      "in place", "elision",
                                           "reordered", "drawn order", "rlx",      "effects",
-                                          "threads",   "paranoid",    "weights"};
+                                          "threads",   "paranoid",    "weights",  "variants"};
   bool all = number >= REORDERED || number == SHARED;
   run_way way = {.name = names[number], .threads = number == THREADS ? 2 : 1};
   way.plan =
@@ -97,6 +98,7 @@ static run_way way_of(int number, const stow_schedule* schedule) {
     way.plan.params = way.plan.constants = false;
   }
   way.has_effects = number == EFFECTS;
+  way.has_variants = number == VARIANTS || number == THREADS || number == PARANOID;
   way.is_repeated = number == EFFECTS || number == SHARED || number == WEIGHTS;
   return way;
 }

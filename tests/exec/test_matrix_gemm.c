@@ -1,5 +1,6 @@
 // Products of f32 matrices have the bits of chains of 256 additions for each element, whatever the
 // shape, the strides, the instruction set and the number of workers.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static sample sample_create(size_t m, size_t n, size_t k, unsigned way) {
   s.b = floats(n * k * b_step);
   s.expected = floats(s.c_size);
   s.actual = floats(s.c_size);
-  s.scratch = floats(stowi_kernel_gemm_scratch(m, n, k, 3) / sizeof(float));
+  s.scratch = floats(stowi_kernel_gemm_scratch(m, n, k, 3, 0) / sizeof(float));
   fill(&random, s.a, m * k * a_step);
   fill(&random, s.b, n * k * b_step);
   fill(&random, s.expected, s.c_size);
@@ -102,6 +103,33 @@ static void split_small(void* pool, size_t count, size_t grain, stow_split_task 
   }
 }
 
+// Every variant, divided and alone, with exactly the scratch that it needs.
+static void check_variants(sample* s, const float* before) {
+  stow_kernel_call call = {.workers = 3, .splitter = {split_small, NULL}};
+  const stowi_kernel_gemm* g = &s->gemm;
+  for (uint32_t variant = 0; variant < STOWI_KERNEL_GEMM_VARIANTS; ++variant) {
+    char how[32];
+    s->gemm.variant = variant;
+    for (uint32_t workers = 1; workers <= 3; workers += 2) {
+      size_t size = (size_t)stowi_kernel_gemm_scratch(g->m, g->n, g->k, workers, variant);
+      unsigned char* scratch = aligned_alloc(64, size + 64);
+      memset(scratch + size, 0xa5, 64);
+      memcpy(s->actual, before, s->c_size * sizeof(float));
+      if (workers == 1) {
+        stowi_kernel_gemm_alone(g, scratch);
+      } else {
+        stowi_kernel_gemm_run(&call, g, scratch);
+      }
+      snprintf(how, sizeof(how), "variant %u, %u workers", variant, workers);
+      check_same(s, how);
+      for (size_t i = 0; i < 64; ++i) {
+        CHECK(scratch[size + i] == 0xa5);
+      }
+      free(scratch);
+    }
+  }
+}
+
 static void check_shape(size_t m, size_t n, size_t k, unsigned way) {
   sample s = sample_create(m, n, k, way);
   float* before = floats(s.c_size);
@@ -112,13 +140,7 @@ static void check_shape(size_t m, size_t n, size_t k, unsigned way) {
     stowi_kernel_gemm_by(stowi_kernel_tiles_at(i), &s.gemm, s.scratch);
     check_same(&s, stowi_kernel_tiles_at(i)->name);
   }
-  stow_kernel_call call = {.workers = 3, .splitter = {split_small, NULL}};
-  memcpy(s.actual, before, s.c_size * sizeof(float));
-  stowi_kernel_gemm_run(&call, &s.gemm, s.scratch);
-  check_same(&s, "divided");
-  memcpy(s.actual, before, s.c_size * sizeof(float));
-  stowi_kernel_gemm_alone(&s.gemm, s.scratch);
-  check_same(&s, "alone");
+  check_variants(&s, before);
   free(before);
   sample_destroy(&s);
 }
@@ -145,21 +167,33 @@ TEST(RandomShapesHaveTheBitsOfTheirChains) {
   }
 }
 
+static uint64_t scratch_of(size_t m, size_t n, size_t k, uint32_t variant) {
+  return stowi_kernel_gemm_scratch(m, n, k, 2, variant);
+}
+
 TEST(ScratchGrowsWithEveryArgument) {
-  static const size_t sizes[] = {0, 1, 5, 8, 100, 255, 256, 257, 5000};
-  for (size_t i = 0; i + 1 < sizeof(sizes) / sizeof(sizes[0]); ++i) {
-    size_t x = sizes[i];
-    size_t y = sizes[i + 1];
-    CHECK(stowi_kernel_gemm_scratch(x, 9, 300, 2) <= stowi_kernel_gemm_scratch(y, 9, 300, 2));
-    CHECK(stowi_kernel_gemm_scratch(9, x, 300, 2) <= stowi_kernel_gemm_scratch(9, y, 300, 2));
-    CHECK(stowi_kernel_gemm_scratch(9, 300, x, 2) <= stowi_kernel_gemm_scratch(9, 300, y, 2));
+  static const size_t sizes[] = {0, 1, 2, 5, 8, 9, 32, 33, 100, 255, 256, 257, 5000};
+  size_t count = sizeof(sizes) / sizeof(sizes[0]);
+  for (size_t i = 0; i < (count - 1) * count * count; ++i) {
+    size_t x = sizes[i % (count - 1)];
+    size_t y = sizes[i % (count - 1) + 1];
+    size_t p = sizes[i / (count - 1) % count];
+    size_t q = sizes[i / (count - 1) / count];
+    for (uint32_t v = 0; v < STOWI_KERNEL_GEMM_VARIANTS; ++v) {
+      CHECK(scratch_of(x, p, q, v) <= scratch_of(y, p, q, v));
+      CHECK(scratch_of(p, x, q, v) <= scratch_of(p, y, q, v));
+      CHECK(scratch_of(p, q, x, v) <= scratch_of(p, q, y, v));
+      CHECK(v == 0 || scratch_of(p, q, x, v) <= scratch_of(p, q, x, v - 1));
+    }
   }
-  CHECK(stowi_kernel_gemm_scratch(9, 9, 9, 2) == 2 * stowi_kernel_gemm_scratch(9, 9, 9, 1));
+  CHECK(scratch_of(9, 9, 9, 0) == 2 * stowi_kernel_gemm_scratch(9, 9, 9, 1, 0));
+  CHECK(stowi_kernel_gemm_scratch(5000, 5000, 5000, 1, 1) <= 65536);
+  CHECK(stowi_kernel_gemm_scratch(5000, 5000, 5000, 1, 2) <= 2048);
 }
 
 TEST(AnEmptySumKeepsTheAddend) {
   float c[4] = {1, 2, 3, 4};
-  stowi_kernel_gemm g = {2, 2, 0, {NULL, 0, 1}, {NULL, 2, 1}, c, 2, 1, true};
+  stowi_kernel_gemm g = {2, 2, 0, {NULL, 0, 1}, {NULL, 2, 1}, c, 2, 1, true, 0};
   stowi_kernel_gemm_alone(&g, NULL);
   CHECK(c[0] == 1 && c[3] == 4);
   g.accumulate = false;

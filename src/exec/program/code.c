@@ -274,6 +274,14 @@ static void find_scratch(coder* c, const stow_plan* plan) {
   }
 }
 
+static void choose_variants(coder* c) {
+  for (stow_node node = 0; node < c->program->node_count; ++node) {
+    uint32_t variant =
+        stowi_exec_variant_within(&c->program->steps[node], c->code->scratch[node].size);
+    c->code->variants[node] = variant == UINT32_MAX ? 0 : variant;
+  }
+}
+
 stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program* program,
                                  const stow_plan* plan, stow_allocator allocator, stow_diag* diag) {
   *code = (stowi_exec_code){.allocator = allocator, .node_count = program->node_count};
@@ -283,8 +291,10 @@ stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program
              .status = STOW_OK,
              .inside = STOW_REGION_BODY};
   code->scratch = STOWI_ARRAY_ZERO(allocator, stow_slot, program->node_count);
-  STOW_TRY(stowi_need_memory(code->scratch != NULL, diag));
+  code->variants = STOWI_ARRAY_ZERO(allocator, uint32_t, program->node_count);
+  STOW_TRY(stowi_need_memory(code->scratch != NULL && code->variants != NULL, diag));
   find_scratch(&c, plan);
+  choose_variants(&c);
   for (; c.step < stow_plan_step_count(plan); ++c.step) {
     c.node = stow_plan_order(plan)[c.step];
     enter(&c);
@@ -299,4 +309,5 @@ stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program
 void stowi_exec_code_free(stowi_exec_code* code) {
   stowi_free(code->allocator, code->instructions, code->capacity, sizeof(*code->instructions));
   STOWI_ARRAY_FREE(code->allocator, code->scratch, code->node_count);
+  STOWI_ARRAY_FREE(code->allocator, code->variants, code->node_count);
 }

@@ -66,6 +66,7 @@ typedef struct stowi_exec_code {
   size_t count;
   size_t capacity;
   stow_slot* scratch;  // by node, in the arena; no bytes: none
+  uint32_t* variants;  // by node: of its kernel, the fastest one that has enough scratch
   uint32_t node_count;
 } stowi_exec_code;
 

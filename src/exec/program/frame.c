@@ -63,5 +63,6 @@ void stowi_exec_frame_call(stowi_exec_frame* frame, stow_node node) {
   call->attr_ids = step->attr_ids;
   call->scratch = stowi_exec_nothing;
   call->scratch_size = 0;
+  call->variant = 0;
   call->user = step->kernel.user;
 }

@@ -141,3 +141,12 @@ void stowi_exec_program_free(stowi_exec_program* program) {
   STOWI_ARRAY_FREE(program->allocator, program->attrs, program->attr_count);
   STOWI_ARRAY_FREE(program->allocator, program->attr_ids, program->attr_count);
 }
+
+uint32_t stowi_exec_variant_within(const stowi_exec_step* step, uint64_t bytes) {
+  for (uint32_t i = 0; i < step->price_count; ++i) {
+    if (step->prices[i].scratch <= bytes) {
+      return step->prices[i].variant;
+    }
+  }
+  return UINT32_MAX;
+}

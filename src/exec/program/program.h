@@ -24,6 +24,15 @@ typedef struct stowi_exec_value {
   bool is_bounded : 1;  // dims may be smaller in a run
 } stowi_exec_value;
 
+// Variants of a kernel that are considered, the fastest first; the last of them is the kernel's.
+#define STOWI_EXEC_MOST_PRICES 4
+
+// What a variant of a kernel costs.
+typedef struct stowi_exec_price {
+  uint32_t variant;
+  uint64_t scratch;  // bytes, not more than those of faster ones
+} stowi_exec_price;
+
 // What a node computes with.
 typedef struct stowi_exec_step {
   stow_kernel kernel;  // |run| is NULL: it has none, and the code says what happens
@@ -35,10 +44,12 @@ typedef struct stowi_exec_step {
   const stow_attr* attrs;    // as given, then defaults of the others
   const uint16_t* attr_ids;  // stowi_kernel_attr_id of each
   size_t attr_count;
-  // Of the node's pieces of scratch, the one that was asked for here; SIZE_MAX: none.
+  // Of the node's pieces of scratch, the one that was asked for here; SIZE_MAX: none. It is what
+  // the last of the prices needs, and all others are offers.
   size_t scratch_index;
-  uint64_t scratch_size;
-  bool is_bounded;  // dims of its results are computed again in each run
+  stowi_exec_price prices[STOWI_EXEC_MOST_PRICES];
+  uint32_t price_count;  // 0 without a kernel
+  bool is_bounded;       // dims of its results are computed again in each run
 } stowi_exec_step;
 
 typedef struct stowi_exec_program {
@@ -60,6 +71,9 @@ typedef struct stowi_exec_program {
 stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_graph* graph,
                                     stow_allocator allocator, stow_diag* diag);
 void stowi_exec_program_free(stowi_exec_program* program);
+
+// The fastest variant that needs at most |bytes| of scratch; UINT32_MAX if none does.
+uint32_t stowi_exec_variant_within(const stowi_exec_step* step, uint64_t bytes);
 
 // Whether |node| computes with data-dependent dims: a value that it reads or makes is bounded, or
 // its dims depend on data.

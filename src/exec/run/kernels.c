@@ -48,13 +48,14 @@ void stow_kernels_destroy(stow_kernels* kernels) {
 static stow_status load_kernel(const stow_kernel* given, stow_diag* diag, stow_kernel* out) {
   *out = (stow_kernel){.struct_size = sizeof(*out)};
   STOW_TRY(stowi_load_struct(out, given, sizeof(*out), "stow_kernel", diag));
-  if (given->struct_size < sizeof(*out)) {
+  if (given->struct_size < offsetof(stow_kernel, variant_count)) {
     return stowi_fail(
         diag, STOW_ERR_INVALID_ARGUMENT,
         "stow_kernel.struct_size is %zu, %zu are needed: tensors have grown, so compile "
         "the kernel against this library's headers",
         given->struct_size, sizeof(*out));
   }
+  out->variant_count = out->variant_count == 0 ? 1 : out->variant_count;
   if (out->reserved[0] != NULL || out->reserved[1] != NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_kernel.reserved is not NULL");
   }

@@ -26,6 +26,8 @@ typedef struct preparer {
   stow_prepared* prepared;
   const stow_graph* graph;
   const stow_kernels* kernels;
+  stowi_exec_choose choose;  // NULL: all variants are priced
+  void* user;
   stowi_exec_frame frame;
   stow_diag* diag;
 } preparer;
@@ -65,13 +67,25 @@ static stow_status forbid_over(preparer* p, stow_node node) {
 }
 
 static stow_status add_scratch(preparer* p, stow_node node, uint64_t bytes) {
-  stowi_exec_step* step = &p->prepared->program.steps[node];
-  if (bytes == 0) {
+  return stow_effects_add_scratch(p->prepared->effects, node, bytes, SCRATCH_ALIGNMENT, p->diag,
+                                  &p->prepared->program.steps[node].scratch_index);
+}
+
+// What the last of the prices needs; what the others would like is offered.
+static stow_status add_prices(preparer* p, stow_node node) {
+  const stowi_exec_step* step = &p->prepared->program.steps[node];
+  if (step->prices[0].scratch == 0) {
     return STOW_OK;
   }
-  step->scratch_size = bytes;
-  return stow_effects_add_scratch(p->prepared->effects, node, bytes, SCRATCH_ALIGNMENT, p->diag,
-                                  &step->scratch_index);
+  uint64_t need = step->prices[step->price_count - 1].scratch;
+  STOW_TRY(add_scratch(p, node, need));
+  for (uint32_t i = 0; i + 1 < step->price_count; ++i) {
+    if (step->prices[i].scratch > need) {
+      STOW_TRY(stow_effects_offer_scratch(p->prepared->effects, node, step->scratch_index,
+                                          step->prices[i].scratch, p->diag));
+    }
+  }
+  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -111,12 +125,13 @@ static stow_status prepare_structure(preparer* p, stow_node node) {
   if (!stowi_exec_code_aside(&p->prepared->program, node, &bytes)) {
     return fail_node(p, node, STOW_ERR_OVERFLOW, "the carried values are too large");
   }
-  return add_scratch(p, node, bytes);
+  return bytes == 0 ? STOW_OK : add_scratch(p, node, bytes);
 }
 
-static stow_status ask_scratch(preparer* p, stow_node node, const stow_kernel* kernel) {
+static stow_status ask_price(preparer* p, stow_node node, const stow_kernel* kernel,
+                             uint32_t variant, stowi_exec_price* out) {
   char message[256] = "";
-  uint64_t bytes = 0;
+  *out = (stowi_exec_price){variant, 0};
   if (kernel->scratch == NULL) {
     return STOW_OK;
   }
@@ -124,11 +139,28 @@ static stow_status ask_scratch(preparer* p, stow_node node, const stow_kernel* k
   p->frame.call.message = message;
   p->frame.call.message_size = sizeof(message);
   stowi_exec_frame_call(&p->frame, node);
-  stow_status status = kernel->scratch(&p->frame.call, &bytes);
-  if (status != STOW_OK) {
-    return fail_node(p, node, status, message[0] != '\0' ? message : stow_status_text(status));
+  p->frame.call.variant = variant;
+  stow_status status = kernel->scratch(&p->frame.call, &out->scratch);
+  return status == STOW_OK
+             ? STOW_OK
+             : fail_node(p, node, status, message[0] != '\0' ? message : stow_status_text(status));
+}
+
+// A variant that needs more than a faster one is not worth considering.
+static stow_status ask_prices(preparer* p, stow_node node, const stow_kernel* kernel) {
+  stowi_exec_step* step = &p->prepared->program.steps[node];
+  uint32_t count = kernel->variant_count;
+  uint32_t most = count < STOWI_EXEC_MOST_PRICES ? count : STOWI_EXEC_MOST_PRICES;
+  if (p->choose != NULL) {
+    step->price_count = 1;
+    return ask_price(p, node, kernel, p->choose(p->user, node, count), &step->prices[0]);
   }
-  return add_scratch(p, node, bytes);
+  for (uint32_t i = 0; i < most; ++i) {
+    stowi_exec_price* price = &step->prices[step->price_count];
+    STOW_TRY(ask_price(p, node, kernel, i + 1 == most ? count - 1 : i, price));
+    step->price_count += i == 0 || price->scratch < price[-1].scratch;
+  }
+  return STOW_OK;
 }
 
 static stow_status fail_no_kernel(const preparer* p, stow_node node) {
@@ -153,7 +185,8 @@ static stow_status prepare_node(preparer* p, stow_node node) {
     return fail_no_kernel(p, node);
   }
   p->prepared->program.steps[node].kernel = *kernel;
-  STOW_TRY(ask_scratch(p, node, kernel));
+  STOW_TRY(ask_prices(p, node, kernel));
+  STOW_TRY(add_prices(p, node));
   return kernel->in_place ? STOW_OK : forbid_over(p, node);
 }
 
@@ -187,6 +220,12 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
 
 stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* options,
                          stow_allocator allocator, stow_diag* diag, stow_prepared** out_prepared) {
+  return stowi_exec_prepare(graph, options, NULL, NULL, allocator, diag, out_prepared);
+}
+
+stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
+                               stowi_exec_choose choose, void* user, stow_allocator allocator,
+                               stow_diag* diag, stow_prepared** out_prepared) {
   stow_prepare_options full;
   *out_prepared = NULL;
   stow_prepare_options_init(&full);
@@ -201,7 +240,12 @@ stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* op
   prepared->program.allocator = allocator;
   prepared->threads = full.threads;
   prepared->has_foreign = full.kernels != NULL;
-  preparer p = {.prepared = prepared, .graph = graph, .kernels = full.kernels, .diag = diag};
+  preparer p = {.prepared = prepared,
+                .graph = graph,
+                .kernels = full.kernels,
+                .choose = choose,
+                .user = user,
+                .diag = diag};
   stow_status status = prepare_all(&p, allocator);
   stowi_exec_frame_free(&p.frame);
   if (status != STOW_OK) {

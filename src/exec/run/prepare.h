@@ -16,4 +16,11 @@ struct stow_prepared {
   stowi_exec_program program;
 };
 
+// Chooses the variant of a node's kernel, of which there are |count|.
+typedef uint32_t (*stowi_exec_choose)(void* user, stow_node node, uint32_t count);
+// stow_prepare with variants that |choose| chooses; NULL: what fits into the plan.
+stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
+                               stowi_exec_choose choose, void* user, stow_allocator allocator,
+                               stow_diag* diag, stow_prepared** out_prepared);
+
 #endif  // STOWAGE_SRC_EXEC_RUN_PREPARE_H_

@@ -5,8 +5,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "exec/kernels/attention/head_product.h"
 #include "exec/kernels/matrix/gemm.h"
 #include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
 #include "exec/kernels/support/vector.h"
 
@@ -360,7 +362,8 @@ static void attend_f64(const stow_kernel_call* call, const stowi_kernel_attentio
 //
 // Cost: 2 · queries · keys · size multiplications per head, fewer where keys are hidden.
 
-#define ROWS 64  // queries in a block
+#define ROWS 64      // queries in a block
+#define SOME_ROWS 8  // of them at a time, in variant 1
 
 // Scratch of one worker.
 typedef struct workspace {
@@ -376,18 +379,26 @@ static size_t block_rows(const stowi_kernel_attention* a) {
   return a->queries < ROWS ? a->queries : ROWS;
 }
 
+// Queries whose scores are in scratch at a time.
+static size_t rows_at_once(const stowi_kernel_attention* a) {
+  size_t rows = a->variant == 0 ? ROWS : a->variant == 1 ? SOME_ROWS : 1;
+  return a->queries < rows ? a->queries : rows;
+}
+
 static workspace take_workspace(const stowi_kernel_attention* a, stowi_kernel_carve* carve) {
-  size_t rows = block_rows(a);
+  size_t rows = rows_at_once(a);
   bool is_plain = a->q.dtype == STOW_F32 && stowi_kernel_change_is_none(&a->change);
-  uint64_t scores = stowi_kernel_gemm_scratch(rows, a->keys, a->size, 1);
-  uint64_t values = stowi_kernel_gemm_scratch(rows, a->value_size, a->keys, 1);
+  bool is_lean = a->variant != 0;
+  uint64_t scores = stowi_kernel_head_product_scratch(&a->k, rows, a->keys, a->size, is_lean);
+  uint64_t values = stowi_kernel_head_product_scratch(&a->v, rows, a->value_size, a->keys, is_lean);
   workspace w;
   w.q = stowi_kernel_carve_take(carve, is_plain ? 0 : stowi_kernel_times(rows, a->size),
                                 sizeof(float));
   w.k = stowi_kernel_carve_take(
-      carve, a->k.dtype == STOW_F32 ? 0 : stowi_kernel_times(a->keys, a->size), sizeof(float));
+      carve, a->k.dtype != STOW_F32 && !is_lean ? stowi_kernel_times(a->keys, a->size) : 0,
+      sizeof(float));
   w.v = stowi_kernel_carve_take(
-      carve, a->v.dtype == STOW_F32 ? 0 : stowi_kernel_times(a->keys, a->value_size),
+      carve, a->v.dtype != STOW_F32 && !is_lean ? stowi_kernel_times(a->keys, a->value_size) : 0,
       sizeof(float));
   w.out = stowi_kernel_carve_take(
       carve, a->out.dtype == STOW_F32 ? 0 : stowi_kernel_times(rows, a->value_size), sizeof(float));
@@ -396,8 +407,9 @@ static workspace take_workspace(const stowi_kernel_attention* a, stowi_kernel_ca
   return w;
 }
 
-void stowi_kernel_attend_carve(stowi_kernel_attention* a, uint32_t workers,
+void stowi_kernel_attend_carve(const stow_kernel_call* call, stowi_kernel_attention* a,
                                stowi_kernel_carve* carve) {
+  a->variant = stowi_kernel_variant(call);
   a->offsets = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
   a->starts = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
   a->ends = stowi_kernel_carve_take(carve, a->batches, sizeof(int64_t));
@@ -408,7 +420,7 @@ void stowi_kernel_attend_carve(stowi_kernel_attention* a, uint32_t workers,
     (void)take_workspace(a, &one);
   }
   a->scratch_stride = one.used;
-  a->scratch = stowi_kernel_carve_take(carve, workers, one.used);
+  a->scratch = stowi_kernel_carve_take(carve, call->workers, one.used);
 }
 
 void stowi_kernel_attend_see_all(stowi_kernel_attention* a) {
@@ -422,24 +434,10 @@ void stowi_kernel_attend_see_all(stowi_kernel_attention* a) {
 // ---------------------------------------------------------------------------------------------
 // One block
 
-// |count| rows as a matrix: in place where they are f32, else in |buffer|.
-static stowi_kernel_matrix matrix_of(const stowi_kernel_heads* heads, size_t batch, size_t head,
-                                     size_t first, size_t count, size_t size, float* buffer) {
-  size_t at = stowi_kernel_heads_at(heads, batch, head, first);
-  if (heads->dtype == STOW_F32) {
-    return (stowi_kernel_matrix){(const float*)heads->data + at, heads->position, 1};
-  }
-  for (size_t i = 0; i < count; ++i) {
-    stowi_kernel_load_f32(heads->dtype, heads->data, at + i * heads->position, size,
-                          buffer + i * size);
-  }
-  return (stowi_kernel_matrix){buffer, size, 1};
-}
-
 static stowi_kernel_matrix read_queries(const stowi_kernel_attention* a, const query_keys* q,
                                         size_t rows, float* buffer) {
   if (stowi_kernel_change_is_none(&a->change)) {
-    return matrix_of(&a->q, q->batch, q->head, q->query, rows, a->size, buffer);
+    return stowi_kernel_head_rows(&a->q, q->batch, q->head, q->query, rows, a->size, buffer);
   }
   for (size_t i = 0; i < rows; ++i) {
     size_t at = stowi_kernel_heads_at(&a->q, q->batch, q->head, q->query + i);
@@ -515,22 +513,50 @@ static void gather_values(const stowi_kernel_attention* a, const query_keys* see
                           const float* shares, size_t share_row, const workspace* w) {
   bool is_direct = a->out.dtype == STOW_F32;
   size_t at = stowi_kernel_heads_at(&a->out, seen->batch, seen->head, seen->query);
-  size_t head = seen->head / (a->heads / a->kv_heads);
-  stowi_kernel_gemm product = {
-      .m = rows,
-      .n = a->value_size,
-      .k = seen->end - seen->begin,
-      .a = {shares, share_row, 1},
-      .b = matrix_of(&a->v, seen->batch, head, seen->begin, seen->end - seen->begin, a->value_size,
-                     w->v),
-      .c = is_direct ? (float*)a->out.data + at : w->out,
-      .c_row = is_direct ? a->out.position : a->value_size,
-      .alpha = 1,
-  };
-  stowi_kernel_gemm_alone(&product, w->gemm);
+  stowi_kernel_head_product product = {.heads = &a->v,
+                                       .batch = seen->batch,
+                                       .head = seen->head / (a->heads / a->kv_heads),
+                                       .begin = seen->begin,
+                                       .is_lean = a->variant != 0};
+  product.gemm = (stowi_kernel_gemm){.m = rows,
+                                     .n = a->value_size,
+                                     .k = seen->end - seen->begin,
+                                     .a = {shares, share_row, 1},
+                                     .c = is_direct ? (float*)a->out.data + at : w->out,
+                                     .c_row = is_direct ? a->out.position : a->value_size,
+                                     .alpha = 1};
+  stowi_kernel_head_product_run(&product, w->v, w->gemm);
   if (!is_direct) {
     write_rows(a, seen, rows, w->out);
   }
+}
+
+// Queries from seen->query on, |rows| of them. All queries of a block see the same keys here, and
+// other keys get no share, so that the bits do not depend on how many rows there are at a time.
+static void attend_rows(const stowi_kernel_attention* a, const query_keys* seen,
+                        const query_keys* scored, size_t rows, const workspace* w) {
+  size_t count = scored->end - scored->begin;
+  stowi_kernel_head_product product = {.heads = &a->k,
+                                       .batch = seen->batch,
+                                       .head = seen->head / (a->heads / a->kv_heads),
+                                       .begin = scored->begin,
+                                       .is_turned = true,
+                                       .is_lean = a->variant != 0};
+  stowi_kernel_matrix q = read_queries(a, seen, rows, w->q);
+  product.gemm = (stowi_kernel_gemm){.m = rows,
+                                     .n = count,
+                                     .k = a->size,
+                                     .a = q,
+                                     .c = w->scores,
+                                     .c_row = count,
+                                     .alpha = (float)a->scale};
+  stowi_kernel_head_product_run(&product, w->k, w->gemm);
+  for (size_t i = 0; i < rows; ++i) {
+    query_keys one = *scored;
+    one.query = seen->query + i;
+    weigh(a, &one, seen, w->scores + i * count);
+  }
+  gather_values(a, seen, rows, w->scores + (seen->begin - scored->begin), count, w);
 }
 
 static void attend_block(const stowi_kernel_attention* a, size_t batch, size_t head, size_t first,
@@ -541,26 +567,11 @@ static void attend_block(const stowi_kernel_attention* a, size_t batch, size_t h
     scored.begin = 0;
     scored.end = a->keys;
   }
-  size_t count = scored.end - scored.begin;
-  stowi_kernel_matrix k =
-      matrix_of(&a->k, batch, head / (a->heads / a->kv_heads), scored.begin, count, a->size, w->k);
-  stowi_kernel_gemm product = {
-      .m = rows,
-      .n = count,
-      .k = a->size,
-      .a = read_queries(a, &seen, rows, w->q),
-      .b = {k.data, k.column, k.row},
-      .c = w->scores,
-      .c_row = count,
-      .alpha = (float)a->scale,
-  };
-  stowi_kernel_gemm_alone(&product, w->gemm);
-  for (size_t i = 0; i < rows; ++i) {
-    query_keys q = scored;
-    q.query = first + i;
-    weigh(a, &q, &seen, w->scores + i * count);
+  size_t step = rows_at_once(a);
+  for (size_t i = 0; i < rows; i += step) {
+    seen.query = scored.query = first + i;
+    attend_rows(a, &seen, &scored, rows - i < step ? rows - i : step, w);
   }
-  gather_values(a, &seen, rows, w->scores + (seen.begin - scored.begin), count, w);
 }
 
 static void attend_task(void* user, size_t begin, size_t end, uint32_t worker) {

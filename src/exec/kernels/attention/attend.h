@@ -21,6 +21,10 @@ typedef struct stowi_kernel_mask {
   double hidden;
 } stowi_kernel_mask;
 
+// Blocks of queries at once, some of each block, or one of it; the last two without copies of keys
+// and values.
+#define STOWI_KERNEL_ATTEND_VARIANTS 3
+
 enum {
   STOWI_KERNEL_STAGE_RAW,
   STOWI_KERNEL_STAGE_CAPPED,
@@ -52,6 +56,7 @@ typedef struct stowi_kernel_attention {
   int stage;
   bool blanks;  // scores of keys that are not seen are given as 0
   bool in_f64;
+  uint32_t variant;        // of the call
   unsigned char* scratch;  // one part for each worker
   uint64_t scratch_stride;
 } stowi_kernel_attention;
@@ -60,7 +65,7 @@ typedef struct stowi_kernel_attention {
 stowi_kernel_mask stowi_kernel_mask_of(const stow_tensor* tensor, double hidden);
 
 // Takes the arrays and what the workers need. Before that all sizes and dtypes must be set.
-void stowi_kernel_attend_carve(stowi_kernel_attention* a, uint32_t workers,
+void stowi_kernel_attend_carve(const stow_kernel_call* call, stowi_kernel_attention* a,
                                stowi_kernel_carve* carve);
 // Sets what most ops want: all keys are seen.
 void stowi_kernel_attend_see_all(stowi_kernel_attention* a);

@@ -155,7 +155,7 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   if (call->op == STOW_OP_ATTENTION) {
     plan_mask(call, p);
   }
-  stowi_kernel_attend_carve(a, call->workers, carve);
+  stowi_kernel_attend_carve(call, a, carve);
   for (size_t b = 0; carve->base != NULL && b < a->batches; ++b) {
     p->past_counts[b] = (int64_t)past_count;
   }
@@ -235,5 +235,6 @@ static stow_status run_attention(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(ATTENTION, scratch_attention, run_attention);
-STOWI_KERNEL(FLEX_ATTENTION, scratch_attention, run_attention);
+STOWI_KERNEL_VARIANTS(ATTENTION, STOWI_KERNEL_ATTEND_VARIANTS, scratch_attention, run_attention);
+STOWI_KERNEL_VARIANTS(FLEX_ATTENTION, STOWI_KERNEL_ATTEND_VARIANTS, scratch_attention,
+                      run_attention);

@@ -122,7 +122,7 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   a->scores = shown == 0 ? NULL : stow_kernel_result(call, 3);
   a->stage = shown == 2 ? STOWI_KERNEL_STAGE_SOFTMAX : STOWI_KERNEL_STAGE_MASKED;
   a->blanks = true;
-  stowi_kernel_attend_carve(a, call->workers, carve);
+  stowi_kernel_attend_carve(call, a, carve);
 }
 
 static stow_status check(const stow_kernel_call* call) {
@@ -305,4 +305,5 @@ static stow_status run_group_query(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(GROUP_QUERY_ATTENTION, scratch_group_query, run_group_query);
+STOWI_KERNEL_VARIANTS(GROUP_QUERY_ATTENTION, STOWI_KERNEL_ATTEND_VARIANTS, scratch_group_query,
+                      run_group_query);

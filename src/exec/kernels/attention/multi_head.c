@@ -143,7 +143,7 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
   a->scores = stow_kernel_result(call, 3);
   a->stage = STOWI_KERNEL_STAGE_MASKED;
-  stowi_kernel_attend_carve(a, call->workers, carve);
+  stowi_kernel_attend_carve(call, a, carve);
 }
 
 static stow_status check(const stow_kernel_call* call) {
@@ -214,4 +214,5 @@ static stow_status run_multi_head(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(MULTI_HEAD_ATTENTION, scratch_multi_head, run_multi_head);
+STOWI_KERNEL_VARIANTS(MULTI_HEAD_ATTENTION, STOWI_KERNEL_ATTEND_VARIANTS, scratch_multi_head,
+                      run_multi_head);

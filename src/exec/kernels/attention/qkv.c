@@ -66,7 +66,8 @@ static void plan_product(plan* p, stowi_kernel_carve* carve) {
   p->w = stowi_kernel_carve_take(carve, weights, sizeof(float));
   p->product =
       stowi_kernel_carve_take(carve, stowi_kernel_times(p->rows, p->columns), sizeof(float));
-  uint64_t room = stowi_kernel_gemm_scratch(p->rows, p->columns, p->inputs, p->call->workers);
+  uint64_t room = stowi_kernel_gemm_scratch(p->rows, p->columns, p->inputs, p->call->workers,
+                                            stowi_kernel_variant(p->call));
   p->gemm = stowi_kernel_carve_take(carve, room, 1);
 }
 
@@ -131,7 +132,7 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   a->causal = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_CAUSAL, false);
   a->left = a->right = -1;
   a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
-  stowi_kernel_attend_carve(a, call->workers, carve);
+  stowi_kernel_attend_carve(call, a, carve);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -177,6 +178,7 @@ static void multiply(plan* p) {
       .c = p->product,
       .c_row = p->columns,
       .alpha = 1,
+      .variant = stowi_kernel_variant(p->call),
   };
   stowi_kernel_gemm_run(p->call, &product, p->gemm);
   const stow_tensor* bias = stow_kernel_operand(p->call, BIAS);
@@ -282,4 +284,4 @@ static stow_status run_qkv(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(QKV_ATTENTION, scratch_qkv, run_qkv);
+STOWI_KERNEL_VARIANTS(QKV_ATTENTION, STOWI_KERNEL_ATTEND_VARIANTS, scratch_qkv, run_qkv);

@@ -49,22 +49,24 @@ DEFINE_READ(read_f32, float, stowi_kernel_load_f32, stowi_kernel_spread_f32)
 DEFINE_READ(read_f64, double, stowi_kernel_load_f64, stowi_kernel_spread_f64)
 DEFINE_READ(read_i64, int64_t, stowi_kernel_load_i64, stowi_kernel_spread_i64)
 
-#define DEFINE_FOLD(name, type, read, store, compute, finish)                 \
-  static void name(void* user, size_t begin, size_t end, uint32_t worker) {   \
-    const fold_task* t = (const fold_task*)user;                              \
-    type a[STOWI_KERNEL_BLOCK];                                               \
-    type b[STOWI_KERNEL_BLOCK];                                               \
-    (void)worker;                                                             \
-    for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {                \
-      size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK; \
-      read(t, 0, i, n, a);                                                    \
-      for (size_t k = 1; k < t->call->operand_count; ++k) {                   \
-        read(t, k, i, n, b);                                                  \
-        compute;                                                              \
-      }                                                                       \
-      finish;                                                                 \
-      store(t->out->dtype, t->out->data, i, n, a);                            \
-    }                                                                         \
+enum { ELEMENTS = 128 };  // at a time
+
+#define DEFINE_FOLD(name, type, read, store, compute, finish)               \
+  static void name(void* user, size_t begin, size_t end, uint32_t worker) { \
+    const fold_task* t = (const fold_task*)user;                            \
+    type a[ELEMENTS];                                                       \
+    type b[ELEMENTS];                                                       \
+    (void)worker;                                                           \
+    for (size_t i = begin; i < end; i += ELEMENTS) {                        \
+      size_t n = end - i < ELEMENTS ? end - i : ELEMENTS;                   \
+      read(t, 0, i, n, a);                                                  \
+      for (size_t k = 1; k < t->call->operand_count; ++k) {                 \
+        read(t, k, i, n, b);                                                \
+        compute;                                                            \
+      }                                                                     \
+      finish;                                                               \
+      store(t->out->dtype, t->out->data, i, n, a);                          \
+    }                                                                       \
   }
 #define MEAN(type)                                               \
   for (size_t j = 0; t->row->op == STOW_OP_MEAN && j < n; ++j) { \

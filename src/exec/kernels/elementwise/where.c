@@ -56,6 +56,8 @@ DEFINE_WHERE(where_4, uint32_t)
 DEFINE_WHERE(where_8, uint64_t)
 DEFINE_WHERE(where_16, wide)
 
+enum { CODES = 64 };  // at a time
+
 // The codes of packed elements as integers.
 static void where_packed(void* user, size_t begin, size_t end, uint32_t worker) {
   const where_task* t = (const where_task*)user;
@@ -63,10 +65,10 @@ static void where_packed(void* user, size_t begin, size_t end, uint32_t worker) 
   const stow_tensor a = {.data = t->a->data, .dtype = codes};
   const stow_tensor b = {.data = t->b->data, .dtype = codes};
   const stow_tensor c = {.data = (void*)(uintptr_t)t->condition, .dtype = STOW_BOOL};
-  int64_t blocks[3][STOWI_KERNEL_BLOCK];
+  int64_t blocks[3][CODES];
   (void)worker;
-  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
-    size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+  for (size_t i = begin; i < end; i += CODES) {
+    size_t n = end - i < CODES ? end - i : CODES;
     stowi_kernel_spread_i64(&t->walk, 0, &c, i, n, blocks[0]);
     stowi_kernel_spread_i64(&t->walk, 1, &a, i, n, blocks[1]);
     stowi_kernel_spread_i64(&t->walk, 2, &b, i, n, blocks[2]);

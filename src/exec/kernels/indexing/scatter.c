@@ -67,13 +67,15 @@ static int64_t combine_integer(scatter_reduction reduction, bool is_unsigned, in
   return b;
 }
 
-// |count| is at most STOWI_KERNEL_BLOCK.
+enum { ELEMENTS = 64 };  // that are combined at a time
+
+// |count| is at most ELEMENTS.
 static void combine_block(scatter_reduction reduction, stow_dtype dtype, void* to, size_t to_at,
                           const void* from, size_t from_at, size_t count) {
   union {
-    float f32[STOWI_KERNEL_BLOCK];
-    double f64[STOWI_KERNEL_BLOCK];
-    int64_t i64[STOWI_KERNEL_BLOCK];
+    float f32[ELEMENTS];
+    double f64[ELEMENTS];
+    int64_t i64[ELEMENTS];
   } a, b;
   if (dtype == STOW_F64) {
     stowi_kernel_load_f64(dtype, to, to_at, count, a.f64);
@@ -103,8 +105,8 @@ static void combine(scatter_reduction reduction, stow_dtype dtype, void* to, siz
     stowi_kernel_copy_elements(stowi_kernel_bits(dtype), to, to_at, from, from_at, count);
     return;
   }
-  for (size_t i = 0; i < count; i += STOWI_KERNEL_BLOCK) {
-    size_t size = count - i < STOWI_KERNEL_BLOCK ? count - i : STOWI_KERNEL_BLOCK;
+  for (size_t i = 0; i < count; i += ELEMENTS) {
+    size_t size = count - i < ELEMENTS ? count - i : ELEMENTS;
     combine_block(reduction, dtype, to, to_at + i, from, from_at + i, size);
   }
 }
@@ -130,9 +132,9 @@ static stow_status run_scatter_elements(stow_kernel_call* call) {
   size_t length;
   size_t rows = stowi_kernel_elements_at_rows(&e, &length);
   for (size_t row = 0; row < rows; ++row) {
-    int64_t places[STOWI_KERNEL_BLOCK];
-    for (size_t i = 0; i < length; i += STOWI_KERNEL_BLOCK) {
-      size_t size = length - i < STOWI_KERNEL_BLOCK ? length - i : STOWI_KERNEL_BLOCK;
+    int64_t places[ELEMENTS];
+    for (size_t i = 0; i < length; i += ELEMENTS) {
+      size_t size = length - i < ELEMENTS ? length - i : ELEMENTS;
       stowi_kernel_elements_at_block(&e, row, i, size, places);
       for (size_t j = 0; j < size; ++j) {
         combine(reduction, result->dtype, result->data, (size_t)places[j], updates->data,

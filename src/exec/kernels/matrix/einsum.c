@@ -387,7 +387,8 @@ static bool is_matrix_product(const stow_kernel_call* call, const einsum_loops* 
     return false;
   }
   out->units = count_of(rest->outs, rest->out_count);
-  out->scratch_size = stowi_kernel_gemm_scratch(out->m.dim, out->n.dim, out->k.dim, 1);
+  out->scratch_size =
+      stowi_kernel_gemm_scratch(out->m.dim, out->n.dim, out->k.dim, 1, stowi_kernel_variant(call));
   return true;
 }
 
@@ -410,6 +411,7 @@ static void multiply_unit(const matrix_loops* l, size_t unit, void* scratch, boo
     move(rest, rest->sums, rest->sum_count, s, at);
     stowi_kernel_gemm g = {
         .m = l->m.dim, .n = l->n.dim, .k = l->k.dim, .c_row = l->m.out, .alpha = 1};
+    g.variant = stowi_kernel_variant(l->call);
     g.a = (stowi_kernel_matrix){(const float*)l->call->operands[l->a]->data + at[l->a],
                                 l->m.in[l->a], l->k.in[l->a]};
     g.b = (stowi_kernel_matrix){(const float*)l->call->operands[l->b]->data + at[l->b],
@@ -452,7 +454,8 @@ static stow_status scratch_einsum(const stow_kernel_call* call, uint64_t* out_by
   *out_bytes = 0;
   if (einsum_of(call, &e) && e.operands == 2) {
     size_t m = count_of(e.outs, e.out_count);
-    *out_bytes = stowi_kernel_gemm_scratch(m, m, count_of(e.sums, e.sum_count), call->workers);
+    *out_bytes = stowi_kernel_gemm_scratch(m, m, count_of(e.sums, e.sum_count), call->workers,
+                                           stowi_kernel_variant(call));
   }
   return STOW_OK;
 }
@@ -479,4 +482,4 @@ static stow_status run_einsum(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(EINSUM, scratch_einsum, run_einsum);
+STOWI_KERNEL_VARIANTS(EINSUM, STOWI_KERNEL_GEMM_VARIANTS, scratch_einsum, run_einsum);

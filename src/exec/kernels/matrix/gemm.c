@@ -1,4 +1,4 @@
-// Products of f32 matrices: the inner loops, packing, a path for a row times a transposed matrix,
+// Products of f32 matrices: packing, a path for a row times a transposed matrix,
 // and the blocking that chooses between them.
 #include "exec/kernels/matrix/gemm.h"
 
@@ -6,98 +6,8 @@
 #include <string.h>
 
 #include "exec/kernels/matrix/gemm_tile.h"
+#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/support/size.h"
-
-// ---------------------------------------------------------------------------------------------
-// Inner loops, one version per vector width. A tile's sums are in registers: with two vectors in
-// each of eight rows, sixteen chains hide the latency of additions, and every ten loads feed
-// sixteen multiplications and additions. The last columns of c use the narrowest tile that holds
-// them. Compilers without vector extensions get the same loops in plain C.
-
-#if defined(__GNUC__)
-
-#define STRING_OF(text) #text
-#define STRING(text) STRING_OF(text)
-
-#define NAME(name) plain_##name
-#define TARGET
-#define LANES 4
-#define NARROWER NULL
-#include "exec/kernels/matrix/gemm_body.h"
-
-#if defined(__x86_64__)
-#define NAME(name) avx2_##name
-#define TARGET __attribute__((target("avx2")))
-#define LANES 8
-#define NARROWER &plain_narrow
-#include "exec/kernels/matrix/gemm_body.h"
-
-#define NAME(name) avx512_##name
-#define TARGET __attribute__((target("avx512f")))
-#define LANES 16
-#define NARROWER &avx2_narrow
-#include "exec/kernels/matrix/gemm_body.h"
-#endif
-
-#else
-
-enum { COLUMNS = 8 };
-
-static void plain_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f, float* c,
-                       size_t c_row, bool accumulate) {
-  for (size_t i = 0; i < rows; ++i) {
-    float* to = c + i * c_row;
-    float sum[COLUMNS] = {0};
-    for (size_t p = 0; p < depth; ++p) {
-      for (size_t j = 0; j < COLUMNS; ++j) {
-        sum[j] += f->b[p * f->b_step + j] * f->a[p * f->a_step + i * f->a_row];
-      }
-    }
-    for (size_t j = 0; j < COLUMNS; ++j) {
-      to[j] = accumulate ? to[j] + sum[j] : sum[j];
-    }
-  }
-}
-
-static void plain_stream(size_t n, size_t depth, const float* a, const float* b, size_t b_row,
-                         float* c, bool goes_on) {
-  for (size_t j = 0; j < n; ++j) {
-    float sum = goes_on ? c[j] : 0;
-    for (size_t p = 0; p < depth; ++p) {
-      sum += b[p * b_row + j] * a[p];
-    }
-    c[j] = sum;
-  }
-}
-
-static const stowi_kernel_tiles plain_tiles = {"plain_tiles", COLUMNS, plain_tile, plain_stream,
-                                               NULL};
-
-#endif
-
-const stowi_kernel_tiles* stowi_kernel_tiles_at(size_t i) {
-  if (i == 0) {
-    return &plain_tiles;
-  }
-#if defined(__GNUC__) && defined(__x86_64__)
-  if (i == 1 && __builtin_cpu_supports("avx2")) {
-    return &avx2_tiles;
-  }
-  if (i == 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f")) {
-    return &avx512_tiles;
-  }
-#endif
-  return NULL;
-}
-
-// The fastest that this processor has.
-static const stowi_kernel_tiles* tiles_best(void) {
-  const stowi_kernel_tiles* best = stowi_kernel_tiles_at(0);
-  for (size_t i = 1; stowi_kernel_tiles_at(i) != NULL; ++i) {
-    best = stowi_kernel_tiles_at(i);
-  }
-  return best;
-}
 
 // ---------------------------------------------------------------------------------------------
 // Packing copies a panel of a factor in the order in which tiles read it. It costs a pass over one
@@ -305,20 +215,21 @@ enum {
 };
 
 // A block of a that few columns of b pass is not worth much memory, the less so as it mostly need
-// not be packed.
-static size_t rows_of_block(size_t n) { return n > FEW_COLUMNS ? ROWS : SHORT_ROWS; }
-
-static size_t floats_of_a(size_t m, size_t n, size_t k) {
-  return (stowi_kernel_smaller(m, rows_of_block(n)) * stowi_kernel_smaller(k, DEPTH) + 15) / 16 *
-         16;
+// not be packed; nor where memory is short.
+static size_t rows_of_block(size_t n, uint32_t variant) {
+  return n > FEW_COLUMNS && variant == 0 ? ROWS : SHORT_ROWS;
 }
 
-static size_t floats_of_worker(size_t m, size_t n, size_t k) {
-  return floats_of_a(m, n, k) + stowi_kernel_smaller(k, DEPTH) * STOWI_KERNEL_TILE_COLUMNS;
+static size_t floats_of_a(size_t m, size_t n, size_t k, uint32_t variant) {
+  size_t rows = stowi_kernel_smaller(m, rows_of_block(n, variant));
+  return (rows * stowi_kernel_smaller(k, DEPTH) + 15) / 16 * 16;
 }
 
-uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers) {
-  return (uint64_t)floats_of_worker(m, n, k) * sizeof(float) * workers;
+// Of a worker, where factors are packed.
+static uint64_t packed_size(size_t m, size_t n, size_t k, uint32_t variant) {
+  return (floats_of_a(m, n, k, variant) +
+          stowi_kernel_smaller(k, DEPTH) * STOWI_KERNEL_TILE_COLUMNS) *
+         sizeof(float);
 }
 
 static size_t panel_rows(size_t left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
@@ -413,9 +324,9 @@ static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
 
 static void multiply_blocks(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g,
                             float* scratch) {
-  float* b = scratch + floats_of_a(g->m, g->n, g->k);
+  float* b = scratch + floats_of_a(g->m, g->n, g->k, g->variant);
   bool is_packed = g->n > FEW_COLUMNS || g->a.column != 1 || g->alpha != 1;
-  size_t block_rows = is_packed ? rows_of_block(g->n) : ROWS;
+  size_t block_rows = is_packed ? rows_of_block(g->n, g->variant) : ROWS;
   for (size_t step = 0; step < g->k; step += DEPTH) {
     size_t steps = stowi_kernel_smaller(g->k - step, DEPTH);
     for (size_t row = 0; row < g->m; row += block_rows) {
@@ -455,12 +366,22 @@ static void stream_chains(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
   }
 }
 
+// Columns of a piece: as many as have room for their sums, if chains are added to anything.
+static size_t stream_columns(const stowi_kernel_gemm* g) {
+  if (!g->accumulate && g->k <= DEPTH) {
+    return STREAM_PIECE;
+  }
+  size_t room = (size_t)(packed_size(g->m, g->n, g->k, g->variant) / sizeof(float)) / g->m;
+  return stowi_kernel_smaller(room / 4 * 4, STREAM_PIECE);
+}
+
 // Few rows: b streams past pieces of them. The first chain is made in c itself where it is added to
 // nothing.
-static void multiply_stream(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g) {
-  float sums[STREAM_ROWS * STREAM_PIECE];
-  for (size_t column = 0; column < g->n; column += STREAM_PIECE) {
-    size_t columns = stowi_kernel_smaller(g->n - column, STREAM_PIECE);
+static void multiply_stream(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g,
+                            float* sums) {
+  size_t piece = stream_columns(g);
+  for (size_t column = 0; column < g->n; column += piece) {
+    size_t columns = stowi_kernel_smaller(g->n - column, piece);
     float* c = g->c + column;
     for (size_t step = 0; step < g->k; step += DEPTH) {
       size_t end = step + stowi_kernel_smaller(g->k - step, DEPTH);
@@ -510,6 +431,92 @@ static stowi_kernel_gemm turned(const stowi_kernel_gemm* g) {
   return t;
 }
 
+// ---------------------------------------------------------------------------------------------
+// Products in little room: factors are read where they lie if possible, or some steps of a tile's
+// rows and columns are copied.
+
+static const float* load_a(const void* user, const stowi_kernel_block* part, float* room,
+                           size_t* row) {
+  const stowi_kernel_gemm* g = user;
+  const float* from = g->a.data + part->row * g->a.row + part->column * g->a.column;
+  if (g->a.column == 1 && g->alpha == 1) {
+    *row = g->a.row;
+    return from;
+  }
+  for (size_t i = 0; i < part->rows; ++i) {
+    for (size_t p = 0; p < part->columns; ++p) {
+      room[i * *row + p] = g->alpha * from[i * g->a.row + p * g->a.column];
+    }
+  }
+  return room;
+}
+
+static const float* load_b(const void* user, const stowi_kernel_block* part, float* room,
+                           size_t* row) {
+  const stowi_kernel_gemm* g = user;
+  const float* from = g->b.data + part->row * g->b.row + part->column * g->b.column;
+  if (g->b.column == 1) {
+    *row = g->b.row;
+    return from;
+  }
+  pack(from, g->b.column, g->b.row, part->columns, *row, part->rows, room);
+  return room;
+}
+
+static bool begin_with_c(const void* user, const stowi_kernel_block* part, float* to,
+                         size_t to_row) {
+  (void)user;
+  (void)part;
+  (void)to;
+  (void)to_row;
+  return true;
+}
+
+static stowi_kernel_lean lean_of(const stowi_kernel_gemm* g) {
+  return (stowi_kernel_lean){.m = g->m,
+                             .n = g->n,
+                             .k = g->k,
+                             .user = g,
+                             .a = load_a,
+                             .b = load_b,
+                             .b_is_there = g->b.column == 1,
+                             .c = g->c,
+                             .c_row = g->c_row,
+                             .begin = g->accumulate ? begin_with_c : NULL};
+}
+
+static uint64_t lean_size_of(size_t m, size_t n, size_t k, bool b_is_there) {
+  float none;
+  stowi_kernel_gemm g = {.m = m, .n = n, .k = k, .c = &none, .accumulate = true};
+  stowi_kernel_lean p = lean_of(&g);
+  p.b_is_there = b_is_there;
+  return stowi_kernel_lean_scratch(&p);
+}
+
+// Whatever the strides are, and though a product of one column is turned around.
+static uint64_t lean_size(size_t m, size_t n, size_t k) {
+  uint64_t near = lean_size_of(m, n, k, true);
+  uint64_t far = lean_size_of(m, n, k, false);
+  uint64_t turned_around = lean_size_of(1, m, k, false);
+  uint64_t size = near > far ? near : far;
+  return size > turned_around ? size : turned_around;
+}
+
+static bool is_lean(size_t m, size_t n, size_t k, uint32_t variant) {
+  return variant >= 2 && lean_size(m, n, k) < packed_size(m, n, k, variant);
+}
+
+static uint64_t worker_size(size_t m, size_t n, size_t k, uint32_t variant) {
+  uint64_t packed = packed_size(m, n, k, variant);
+  uint64_t lean = lean_size(m, n, k);
+  return stowi_kernel_align64(variant >= 2 && lean < packed ? lean : packed);
+}
+
+uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers,
+                                   uint32_t variant) {
+  return worker_size(m, n, k, variant) * workers;
+}
+
 void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* gemm,
                           void* scratch) {
   if (gemm->m == 0 || gemm->n == 0) {
@@ -524,8 +531,11 @@ void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
     if (!gemm->accumulate) {
       clear(gemm);
     }
-  } else if (gemm->m <= STREAM_ROWS && gemm->b.column == 1) {
-    multiply_stream(tiles, gemm);
+  } else if (is_lean(gemm->m, gemm->n, gemm->k, gemm->variant)) {
+    stowi_kernel_lean lean = lean_of(gemm);
+    stowi_kernel_lean_run(&lean, 0, stowi_kernel_lean_tiles(&lean), scratch);
+  } else if (gemm->m <= STREAM_ROWS && gemm->b.column == 1 && gemm->variant < 2) {
+    multiply_stream(tiles, gemm, scratch);
   } else if (gemm->m == 1 && gemm->b.row == 1) {
     multiply_turned(tiles, gemm, scratch);
   } else {
@@ -534,12 +544,13 @@ void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
 }
 
 void stowi_kernel_gemm_alone(const stowi_kernel_gemm* gemm, void* scratch) {
-  stowi_kernel_gemm_by(tiles_best(), gemm, scratch);
+  stowi_kernel_gemm_by(stowi_kernel_tiles_best(), gemm, scratch);
 }
 
 typedef struct division {
   stowi_kernel_gemm gemm;
-  float* scratch;
+  unsigned char* scratch;
+  uint64_t scratch_size;  // of a worker
   bool by_rows;
 } division;
 
@@ -558,8 +569,7 @@ static void multiply_part(void* user, size_t begin, size_t end, uint32_t worker)
     part.b.data += first * part.b.column;
     part.c += first;
   }
-  stowi_kernel_gemm_alone(&part,
-                          d->scratch + worker * floats_of_worker(d->gemm.m, d->gemm.n, d->gemm.k));
+  stowi_kernel_gemm_alone(&part, d->scratch + worker * d->scratch_size);
 }
 
 // Each worker gets one range, as it packs all of the other factor for it; fewer workers where the
@@ -571,7 +581,8 @@ void stowi_kernel_gemm_run(const stow_kernel_call* call, const stowi_kernel_gemm
   }
   size_t row_tiles = (gemm->m + STOWI_KERNEL_TILE_ROWS - 1) / STOWI_KERNEL_TILE_ROWS;
   size_t column_tiles = (gemm->n + STOWI_KERNEL_TILE_COLUMNS - 1) / STOWI_KERNEL_TILE_COLUMNS;
-  division d = {*gemm, scratch, row_tiles > column_tiles};
+  division d = {*gemm, scratch, worker_size(gemm->m, gemm->n, gemm->k, gemm->variant),
+                row_tiles > column_tiles};
   size_t count = d.by_rows ? row_tiles : column_tiles;
   double work = (double)gemm->m * (double)gemm->n * (double)gemm->k / (double)count;
   size_t least = work >= WORK ? 1 : (size_t)(WORK / stowi_kernel_larger(1, (size_t)work));

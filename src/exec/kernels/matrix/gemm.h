@@ -36,11 +36,17 @@ typedef struct stowi_kernel_gemm {
   size_t c_row;     // from one row of c to the next
   float alpha;      // every element of a is multiplied by it
   bool accumulate;  // the chains are added to what c holds
+  // Of 3, which give the same bits: the fastest, one whose scratch is at most 64 KiB, one with at
+  // most 2 KiB. Larger numbers are the last.
+  uint32_t variant;
 } stowi_kernel_gemm;
 
+#define STOWI_KERNEL_GEMM_VARIANTS 3
+
 // Bytes of scratch that |stowi_kernel_gemm_run| needs for |workers| workers; grows with each
-// argument.
-uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers);
+// argument, but never with the variant.
+uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers,
+                                   uint32_t variant);
 // The whole product, divided among the call's workers. |scratch| as above, aligned to 64.
 void stowi_kernel_gemm_run(const stow_kernel_call* call, const stowi_kernel_gemm* gemm,
                            void* scratch);

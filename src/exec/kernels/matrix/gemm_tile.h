@@ -41,6 +41,8 @@ typedef struct stowi_kernel_tiles {
 
 // All that this processor has, the plainest first; NULL from some |i| on.
 const stowi_kernel_tiles* stowi_kernel_tiles_at(size_t i);
+// The fastest of them.
+const stowi_kernel_tiles* stowi_kernel_tiles_best(void);
 
 // ---------------------------------------------------------------------------------------------
 // A product by given inner loops, so that tests can compare all of them.

@@ -79,6 +79,7 @@ enum {
   ROWS = 128,       // rows of a in a block
   STREAM_ROWS = 2,  // products of so few rows are not packed
   PIECE = 4096,     // columns that are streamed at a time
+  LEAN_PIECE = 32,  // the same without scratch
 };
 
 static size_t even(size_t k) { return (k + 1) / 2 * 2; }
@@ -211,11 +212,13 @@ static void multiply_blocks(const stowi_kernel_integer_tiles* tiles,
   }
 }
 
+// |zero| is the whole scratch.
 static void multiply_stream(const stowi_kernel_integer_tiles* tiles,
-                            const stowi_kernel_integer_gemm* g) {
-  for (size_t column = 0; column < g->n; column += PIECE) {
-    size_t columns = stowi_kernel_smaller(g->n - column, PIECE);
-    int16_t zero[PIECE];
+                            const stowi_kernel_integer_gemm* g, int16_t* zero) {
+  uint64_t room = stowi_kernel_integer_gemm_scratch(g->m, g->n, g->k) / sizeof(int16_t);
+  size_t piece = room < PIECE ? (size_t)room : PIECE;
+  for (size_t column = 0; column < g->n; column += piece) {
+    size_t columns = stowi_kernel_smaller(g->n - column, piece);
     for (size_t j = 0; j < columns; ++j) {
       zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
     }
@@ -231,10 +234,18 @@ static void multiply_stream(const stowi_kernel_integer_tiles* tiles,
   }
 }
 
+static void clear(const stowi_kernel_integer_gemm* g) {
+  for (size_t i = 0; i < g->m; ++i) {
+    memset(g->c + i * g->c_row, 0, g->n * sizeof(int32_t));
+  }
+}
+
 void stowi_kernel_integer_gemm_by(const stowi_kernel_integer_tiles* tiles,
                                   const stowi_kernel_integer_gemm* gemm, void* scratch) {
-  if (gemm->k == 0 || (gemm->m <= STREAM_ROWS && gemm->b.column == 1)) {
-    multiply_stream(tiles, gemm);
+  if (gemm->k == 0) {
+    clear(gemm);
+  } else if (gemm->m <= STREAM_ROWS && gemm->b.column == 1) {
+    multiply_stream(tiles, gemm, scratch);
   } else {
     multiply_blocks(tiles, gemm, scratch);
   }
@@ -242,4 +253,48 @@ void stowi_kernel_integer_gemm_by(const stowi_kernel_integer_tiles* tiles,
 
 void stowi_kernel_integer_gemm_alone(const stowi_kernel_integer_gemm* gemm, void* scratch) {
   stowi_kernel_integer_gemm_by(integer_tiles_best(), gemm, scratch);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Without scratch: rows of b stream past pieces of c if they are contiguous; otherwise each element
+// of c is a sum along k.
+
+static uint32_t dot(const stowi_kernel_integer_gemm* g, size_t i, size_t j) {
+  int32_t a_zero = zero_at(g->a_zero, g->a_zero_step, i);
+  int32_t b_zero = zero_at(g->b_zero, g->b_zero_step, j);
+  uint32_t sum = 0;
+  for (size_t p = 0; p < g->k; ++p) {
+    sum += (uint32_t)((byte_at(&g->a, i, p) - a_zero) * (byte_at(&g->b, p, j) - b_zero));
+  }
+  return sum;
+}
+
+static void stream_piece(const stowi_kernel_integer_tiles* tiles,
+                         const stowi_kernel_integer_gemm* g, size_t column, size_t columns) {
+  int16_t zero[LEAN_PIECE];
+  for (size_t j = 0; j < columns; ++j) {
+    zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
+  }
+  for (size_t i = 0; i < g->m; ++i) {
+    int32_t a_zero = zero_at(g->a_zero, g->a_zero_step, i);
+    for (size_t p = 0; p < g->k; ++p) {
+      tiles->stream(byte_at(&g->a, i, p) - a_zero,
+                    (const uint8_t*)g->b.data + p * g->b.row + column, g->b.is_signed, zero,
+                    columns, g->c + i * g->c_row + column);
+    }
+  }
+}
+
+void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm, bool accumulate) {
+  if (!accumulate) {
+    clear(gemm);
+  }
+  const stowi_kernel_integer_tiles* tiles = integer_tiles_best();
+  for (size_t j = 0; j < gemm->n && gemm->b.column == 1; j += LEAN_PIECE) {
+    stream_piece(tiles, gemm, j, stowi_kernel_smaller(gemm->n - j, LEAN_PIECE));
+  }
+  for (size_t at = 0; at < gemm->m * gemm->n && gemm->b.column != 1; ++at) {
+    int32_t* c = gemm->c + at / gemm->n * gemm->c_row + at % gemm->n;
+    *c = (int32_t)((uint32_t)*c + dot(gemm, at / gemm->n, at % gemm->n));
+  }
 }

@@ -36,6 +36,9 @@ uint64_t stowi_kernel_integer_gemm_scratch(size_t m, size_t n, size_t k);
 // The whole product by the caller alone. |scratch| as above, aligned to 64. c overlaps no factor.
 void stowi_kernel_integer_gemm_alone(const stowi_kernel_integer_gemm* gemm, void* scratch);
 
+// The same without scratch, and slower. |accumulate|: added to what c holds.
+void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm, bool accumulate);
+
 // ---------------------------------------------------------------------------------------------
 // The innermost loops of integer products, compiled for several instruction sets; all give the same
 // numbers.

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/matrix/part_room.h"
 #include "exec/kernels/matrix/product.h"
 #include "exec/kernels/support/convert.h"
@@ -103,14 +104,15 @@ typedef struct product_call {
   double alpha;
   double beta;
   fused_activation activation;
+  uint32_t variant;
 } product_call;
 
 // ---------------------------------------------------------------------------------------------
 // f64 and integers. Few models multiply these, so the code is plain: one row of the result at a
-// time, 256 columns of it as f64 or as 64 bits that wrap. A step along k reads as much of a row of
+// time, 128 columns of it as f64 or as 64 bits that wrap. A step along k reads as much of a row of
 // b.
 
-enum { WIDE_WORK = 1 << 14 };
+enum { WIDE_WORK = 1 << 14, WIDE_COLUMNS = 128 };
 
 #define DEFINE_ROW(name, type, element, scalar, load, store)                                      \
   static void load_##name(const stow_tensor* from, size_t first, size_t step, size_t count,       \
@@ -129,8 +131,8 @@ enum { WIDE_WORK = 1 << 14 };
     const stowi_kernel_product* p = &x->product;                                                  \
     type alpha = scalar(x->alpha);                                                                \
     type beta = scalar(x->beta);                                                                  \
-    type sum[STOWI_KERNEL_BLOCK] = {0};                                                           \
-    element line[STOWI_KERNEL_BLOCK];                                                             \
+    type sum[WIDE_COLUMNS] = {0};                                                                 \
+    element line[WIDE_COLUMNS];                                                                   \
     if (x->addend.tensor != NULL) {                                                               \
       load_##name(x->addend.tensor, row * x->addend.row + column * x->addend.column,              \
                   x->addend.column, columns, line);                                               \
@@ -169,8 +171,8 @@ static void multiply_rows(void* user, size_t begin, size_t end, uint32_t worker)
   const stowi_kernel_product* p = &x->product;
   bool is_float = stowi_kernel_kind(x->result->dtype) == STOW_KIND_FLOAT;
   for (size_t i = begin; i < end; ++i) {
-    for (size_t column = 0; column < p->n; column += STOWI_KERNEL_BLOCK) {
-      size_t columns = p->n - column < STOWI_KERNEL_BLOCK ? p->n - column : STOWI_KERNEL_BLOCK;
+    for (size_t column = 0; column < p->n; column += WIDE_COLUMNS) {
+      size_t columns = p->n - column < WIDE_COLUMNS ? p->n - column : WIDE_COLUMNS;
       (is_float ? multiply_f64 : multiply_i64)(x, i / p->m, i % p->m, column, columns);
     }
   }
@@ -232,6 +234,7 @@ static void add_ahead(const product_call* x, size_t batch) {
 static stowi_kernel_gemm gemm_of(const product_call* x, size_t batch) {
   const stowi_kernel_product* p = &x->product;
   stowi_kernel_gemm g = {.m = p->m, .n = p->n, .k = p->k, .c_row = p->n, .alpha = (float)x->alpha};
+  g.variant = x->variant;
   g.a =
       (stowi_kernel_matrix){(const float*)x->a->data + stowi_kernel_product_first(p, &p->a, batch),
                             p->a.row, p->a.column};
@@ -270,7 +273,7 @@ static void multiply_f32(const stow_kernel_call* call, product_call* x) {
   const stowi_kernel_product* p = &x->product;
   double work = (double)p->m * (double)p->n * (double)p->k;
   if (p->batches >= (size_t)call->workers * 2 || work < WORK) {
-    batches b = {x, call->scratch, stowi_kernel_gemm_scratch(p->m, p->n, p->k, 1)};
+    batches b = {x, call->scratch, stowi_kernel_gemm_scratch(p->m, p->n, p->k, 1, x->variant)};
     size_t grain = work >= WORK ? 1 : (size_t)(WORK / (work + 1)) + 1;
     stow_kernel_split(call, p->batches, grain, multiply_batches, &b);
   } else {
@@ -287,6 +290,17 @@ static void multiply_f32(const stow_kernel_call* call, product_call* x) {
 // ---------------------------------------------------------------------------------------------
 // Narrower floats: parts of the factors and of the result as f32
 
+// |count| elements from |first| on, |step| apart.
+static void load_line(const stow_tensor* from, size_t first, size_t step, size_t count, float* to) {
+  if (step == 1) {
+    stowi_kernel_load_f32(from->dtype, from->data, first, count, to);
+    return;
+  }
+  for (size_t j = 0; j < count; ++j) {
+    stowi_kernel_load_f32(from->dtype, from->data, first + j * step, 1, to + j);
+  }
+}
+
 // |outer| × |inner| elements, the inner ones adjacent where one of the strides is 1.
 static stowi_kernel_matrix load_part(const stow_tensor* from, size_t first, size_t rows, size_t row,
                                      size_t columns, size_t column, float* to) {
@@ -296,14 +310,7 @@ static stowi_kernel_matrix load_part(const stow_tensor* from, size_t first, size
   size_t outer_step = is_turned ? column : row;
   size_t inner_step = is_turned ? row : column;
   for (size_t i = 0; i < outer; ++i) {
-    if (inner_step == 1) {
-      stowi_kernel_load_f32(from->dtype, from->data, first + i * outer_step, inner, to + i * inner);
-      continue;
-    }
-    for (size_t j = 0; j < inner; ++j) {
-      stowi_kernel_load_f32(from->dtype, from->data, first + i * outer_step + j * inner_step, 1,
-                            to + i * inner + j);
-    }
+    load_line(from, first + i * outer_step, inner_step, inner, to + i * inner);
   }
   return (stowi_kernel_matrix){to, is_turned ? 1 : inner, is_turned ? inner : 1};
 }
@@ -322,10 +329,21 @@ static void load_addend(const product_call* x, const stowi_kernel_part* part, fl
   }
 }
 
+static void finish_part(const product_call* x, const stowi_kernel_part* part, float* c) {
+  activate(&x->activation, c, part->rows * part->columns);
+  for (size_t i = 0; i < part->rows; ++i) {
+    stowi_kernel_store_f32(
+        x->result->dtype, x->result->data,
+        stowi_kernel_product_element(&x->product, part->batch, part->row + i, part->column),
+        part->columns, c + i * part->columns);
+  }
+}
+
 static void multiply_part(const product_call* x, const stowi_kernel_part* part,
                           const stowi_kernel_part_room* r) {
   const stowi_kernel_product* p = &x->product;
   stowi_kernel_gemm g = {.m = part->rows, .n = part->columns, .alpha = (float)x->alpha};
+  g.variant = x->variant == 0 ? 0 : 1;
   g.c = r->c;
   g.c_row = part->columns;
   g.accumulate = x->addend.tensor != NULL;
@@ -341,13 +359,111 @@ static void multiply_part(const product_call* x, const stowi_kernel_part* part,
     stowi_kernel_gemm_alone(&g, r->gemm);
     g.accumulate = true;
   }
-  activate(&x->activation, r->c, part->rows * part->columns);
-  for (size_t i = 0; i < part->rows; ++i) {
-    stowi_kernel_store_f32(
-        x->result->dtype, x->result->data,
-        stowi_kernel_product_element(p, part->batch, part->row + i, part->column), part->columns,
-        r->c + i * part->columns);
+  finish_part(x, part, r->c);
+}
+
+// In little room: tiles of the result, a few steps of k at a time.
+
+typedef struct narrow {
+  const product_call* x;
+  size_t batch;
+} narrow;
+
+static const float* load_a(const void* user, const stowi_kernel_block* block, float* room,
+                           size_t* row) {
+  const narrow* n = user;
+  const stowi_kernel_product* p = &n->x->product;
+  float alpha = (float)n->x->alpha;
+  size_t first = stowi_kernel_product_first(p, &p->a, n->batch) + block->column * p->a.column;
+  for (size_t i = 0; i < block->rows; ++i) {
+    load_line(n->x->a, first + (block->row + i) * p->a.row, p->a.column, block->columns,
+              room + i * *row);
+    for (size_t j = 0; j < block->columns; ++j) {
+      room[i * *row + j] *= alpha;
+    }
   }
+  return room;
+}
+
+static const float* load_b(const void* user, const stowi_kernel_block* block, float* room,
+                           size_t* row) {
+  const narrow* n = user;
+  const stowi_kernel_product* p = &n->x->product;
+  size_t first = stowi_kernel_product_first(p, &p->b, n->batch) + block->column * p->b.column;
+  for (size_t i = 0; i < block->rows; ++i) {
+    load_line(n->x->b, first + (block->row + i) * p->b.row, p->b.column, block->columns,
+              room + i * *row);
+  }
+  return room;
+}
+
+static stowi_kernel_part part_of(const narrow* n, const stowi_kernel_block* block) {
+  return (stowi_kernel_part){n->batch, block->row, block->rows, block->column, block->columns};
+}
+
+static bool begin_tile(const void* user, const stowi_kernel_block* block, float* to,
+                       size_t to_row) {
+  (void)to_row;
+  stowi_kernel_part part = part_of(user, block);
+  load_addend(((const narrow*)user)->x, &part, to);
+  return true;
+}
+
+static void finish_tile(const void* user, const stowi_kernel_block* block, float* tile,
+                        size_t tile_row) {
+  (void)tile_row;
+  stowi_kernel_part part = part_of(user, block);
+  finish_part(((const narrow*)user)->x, &part, tile);
+}
+
+static stowi_kernel_lean lean_of(const narrow* n) {
+  const product_call* x = n->x;
+  return (stowi_kernel_lean){.m = x->product.m,
+                             .n = x->product.n,
+                             .k = x->product.k,
+                             .user = n,
+                             .a = load_a,
+                             .b = load_b,
+                             .begin = x->addend.tensor != NULL ? begin_tile : NULL,
+                             .finish = finish_tile};
+}
+
+static void multiply_tiles(void* user, size_t begin, size_t end, uint32_t worker) {
+  const batches* b = user;
+  while (begin < end) {
+    narrow n = {b->multiply, 0};
+    stowi_kernel_lean lean = lean_of(&n);
+    size_t each = stowi_kernel_lean_tiles(&lean);
+    size_t first = begin % each;
+    size_t count = stowi_kernel_smaller(end - begin, each - first);
+    n.batch = begin / each;
+    stowi_kernel_lean_run(&lean, first, first + count, b->scratch + worker * b->scratch_size);
+    begin += count;
+  }
+}
+
+// With an addend, whether there is one or not: it is known in the run alone.
+static uint64_t narrow_lean_size(const product_call* x, const stowi_kernel_product* p) {
+  product_call with = *x;
+  with.product = *p;
+  narrow n = {&with, 0};
+  stowi_kernel_lean lean = lean_of(&n);
+  lean.begin = begin_tile;
+  return stowi_kernel_lean_scratch(&lean);
+}
+
+static uint64_t narrow_part_size(const product_call* x, const stowi_kernel_product* p) {
+  stowi_kernel_product parts = *p;
+  stowi_kernel_part_choose(&parts, x->variant == 0 ? 0 : 1);
+  return stowi_kernel_part_room_size(&parts, x->variant == 0 ? 0 : 1);
+}
+
+static bool is_narrow_lean(const product_call* x, const stowi_kernel_product* p) {
+  return x->variant >= 2 && narrow_lean_size(x, p) < narrow_part_size(x, p);
+}
+
+static uint64_t narrow_size(const product_call* x, const stowi_kernel_product* p) {
+  return is_narrow_lean(x, p) ? narrow_lean_size(x, p) : narrow_part_size(x, p);
 }
 
 static void multiply_parts(void* user, size_t begin, size_t end, uint32_t worker) {
@@ -358,6 +474,20 @@ static void multiply_parts(void* user, size_t begin, size_t end, uint32_t worker
     stowi_kernel_part part = stowi_kernel_part_at(p, i);
     multiply_part(b->multiply, &part, &r);
   }
+}
+
+static void multiply_narrow(const stow_kernel_call* call, product_call* x) {
+  batches b = {x, call->scratch, narrow_size(x, &x->product)};
+  if (is_narrow_lean(x, &x->product)) {
+    narrow n = {x, 0};
+    stowi_kernel_lean lean = lean_of(&n);
+    stow_kernel_split(call, x->product.batches * stowi_kernel_lean_tiles(&lean),
+                      stowi_kernel_lean_grain(&lean), multiply_tiles, &b);
+    return;
+  }
+  stowi_kernel_part_choose(&x->product, x->variant == 0 ? 0 : 1);
+  stow_kernel_split(call, stowi_kernel_part_count(&x->product),
+                    stowi_kernel_part_grain(&x->product), multiply_parts, &b);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -375,6 +505,7 @@ static product_call multiply_of(const stow_kernel_call* call) {
                          stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_BATCH_A, false)};
   stowi_kernel_turn b = {stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_B, false),
                          stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_BATCH_B, false)};
+  x.variant = stowi_kernel_variant(call);
   x.product = stowi_kernel_product_of(x.a, a, x.b, b);
   x.result = stow_kernel_result(call, 0);
   x.alpha = stowi_kernel_float(call, STOWI_KERNEL_ATTR_ALPHA, 1);
@@ -385,9 +516,11 @@ static product_call multiply_of(const stow_kernel_call* call) {
 static uint64_t multiply_scratch(const stow_kernel_call* call, const product_call* x) {
   stowi_kernel_product p = stowi_kernel_product_joined(&x->product);
   if (is_narrow(x->result->dtype)) {
-    return stowi_kernel_part_room_size(&p) * call->workers;
+    return narrow_size(x, &p) * call->workers;
   }
-  return x->result->dtype == STOW_F32 ? stowi_kernel_gemm_scratch(p.m, p.n, p.k, call->workers) : 0;
+  return x->result->dtype == STOW_F32
+             ? stowi_kernel_gemm_scratch(p.m, p.n, p.k, call->workers, x->variant)
+             : 0;
 }
 
 static stow_status multiply_run(const stow_kernel_call* call, const product_call* multiply) {
@@ -403,9 +536,7 @@ static stow_status multiply_run(const stow_kernel_call* call, const product_call
     return STOW_OK;
   }
   if (is_narrow(x.result->dtype)) {
-    batches b = {&x, call->scratch, stowi_kernel_part_room_size(&x.product)};
-    stow_kernel_split(call, stowi_kernel_part_count(&x.product),
-                      stowi_kernel_part_grain(&x.product), multiply_parts, &b);
+    multiply_narrow(call, &x);
     return STOW_OK;
   }
   return multiply_wide(call, &x);
@@ -426,8 +557,8 @@ static stow_status run_matmul(stow_kernel_call* call) {
   return multiply_run(call, &x);
 }
 
-STOWI_KERNEL(MATMUL, scratch_matmul, run_matmul);
-STOWI_KERNEL(FUSED_MATMUL, scratch_matmul, run_matmul);
+STOWI_KERNEL_VARIANTS(MATMUL, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_matmul);
+STOWI_KERNEL_VARIANTS(FUSED_MATMUL, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_matmul);
 
 // ---------------------------------------------------------------------------------------------
 // gemm and fused_gemm: alpha · a · b + beta · c, and an activation. The result may be in place of
@@ -449,5 +580,5 @@ static stow_status run_gemm(stow_kernel_call* call) {
   return multiply_run(call, &x);
 }
 
-STOWI_KERNEL(GEMM, scratch_matmul, run_gemm);
-STOWI_KERNEL(FUSED_GEMM, scratch_matmul, run_gemm);
+STOWI_KERNEL_VARIANTS(GEMM, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_gemm);
+STOWI_KERNEL_VARIANTS(FUSED_GEMM, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_gemm);

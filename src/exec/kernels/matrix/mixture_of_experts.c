@@ -130,7 +130,7 @@ static uint64_t bytes_of_weights(size_t inputs, size_t outputs) {
 // Bytes of scratch for products of up to |rows| rows.
 static uint64_t expert_scratch(size_t rows, size_t inputs, size_t outputs, uint32_t workers) {
   uint64_t gemm =
-      stowi_kernel_gemm_scratch(rows, stowi_kernel_smaller(outputs, OUTPUTS), inputs, 1);
+      stowi_kernel_gemm_scratch(rows, stowi_kernel_smaller(outputs, OUTPUTS), inputs, 1, 0);
   return (bytes_of_weights(inputs, outputs) + gemm) * workers;
 }
 

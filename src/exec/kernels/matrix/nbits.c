@@ -2,6 +2,7 @@
 #include "exec/kernels/matrix/nbits.h"
 
 #include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/matrix/part_room.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
@@ -123,6 +124,7 @@ typedef struct nbits_product {
   stow_tensor* result;
   char* scratch;
   uint64_t scratch_size;  // of a worker
+  uint32_t gemm_variant;
 } nbits_product;
 
 // All rows of a, however many dims they are spread over, and the columns of the weights.
@@ -132,12 +134,6 @@ static stowi_kernel_product product_of(const stow_kernel_call* call) {
   weights.dims[1] = stowi_kernel_int(call, STOWI_KERNEL_ATTR_COLUMNS, 0);
   return stowi_kernel_product_of(stow_kernel_operand(call, 0), (stowi_kernel_turn){0}, &weights,
                                  (stowi_kernel_turn){0});
-}
-
-static stow_status scratch_nbits(const stow_kernel_call* call, uint64_t* out_bytes) {
-  stowi_kernel_product p = product_of(call);
-  *out_bytes = stowi_kernel_part_room_size(&p) * call->workers;
-  return STOW_OK;
 }
 
 static stowi_kernel_matrix load_a(const nbits_product* x, const stowi_kernel_part* part,
@@ -164,6 +160,15 @@ static void begin_part(const nbits_product* x, const stowi_kernel_part* part, fl
   }
 }
 
+static void finish_part(const nbits_product* x, const stowi_kernel_part* part, const float* c) {
+  for (size_t i = 0; i < part->rows; ++i) {
+    stowi_kernel_store_f32(
+        x->result->dtype, x->result->data,
+        stowi_kernel_product_element(&x->product, 0, part->row + i, part->column), part->columns,
+        c + i * part->columns);
+  }
+}
+
 // |count| columns of |part| from |first| on, over |steps| steps of k.
 static void add_columns(const nbits_product* x, const stowi_kernel_part* part,
                         const stowi_kernel_part_room* r, size_t first, size_t count, size_t step,
@@ -176,6 +181,7 @@ static void add_columns(const nbits_product* x, const stowi_kernel_part* part,
   g.b = (stowi_kernel_matrix){r->b, 1, steps};
   g.c = r->c + first;
   g.c_row = part->columns;
+  g.variant = x->gemm_variant;
   stowi_kernel_gemm_alone(&g, r->gemm);
 }
 
@@ -191,11 +197,7 @@ static void multiply_part(const nbits_product* x, const stowi_kernel_part* part,
                   stowi_kernel_smaller(p->k - step, STOWI_KERNEL_PART_DEPTH));
     }
   }
-  for (size_t i = 0; i < part->rows; ++i) {
-    stowi_kernel_store_f32(x->result->dtype, x->result->data,
-                           stowi_kernel_product_element(p, 0, part->row + i, part->column),
-                           part->columns, r->c + i * part->columns);
-  }
+  finish_part(x, part, r->c);
 }
 
 static void multiply_parts(void* user, size_t begin, size_t end, uint32_t worker) {
@@ -206,6 +208,86 @@ static void multiply_parts(void* user, size_t begin, size_t end, uint32_t worker
     stowi_kernel_part part = stowi_kernel_part_at(&x->product, i);
     multiply_part(x, &part, &r);
   }
+}
+
+// ---------------------------------------------------------------------------------------------
+// The same in little room: a few steps of some columns are unpacked at a time.
+
+static stowi_kernel_part part_of(const stowi_kernel_block* block) {
+  return (stowi_kernel_part){0, block->row, block->rows, block->column, block->columns};
+}
+
+static const float* load_rows(const void* user, const stowi_kernel_block* block, float* room,
+                              size_t* row) {
+  stowi_kernel_part part = part_of(block);
+  stowi_kernel_matrix m = load_a(user, &part, block->column, block->columns, room);
+  *row = m.row;
+  return m.data;
+}
+
+static const float* load_columns(const void* user, const stowi_kernel_block* block, float* room,
+                                 size_t* row) {
+  const nbits_product* x = user;
+  for (size_t j = 0; j < block->columns; ++j) {
+    float steps[STOWI_KERNEL_LEAN_STEPS];
+    stowi_kernel_nbits_load(&x->weights, block->column + j, block->row, block->rows, steps);
+    for (size_t i = 0; i < block->rows; ++i) {
+      room[i * *row + j] = steps[i];
+    }
+  }
+  return room;
+}
+
+static bool begin_tile(const void* user, const stowi_kernel_block* block, float* to,
+                       size_t to_row) {
+  (void)to_row;
+  stowi_kernel_part part = part_of(block);
+  begin_part(user, &part, to);
+  return true;
+}
+
+static void finish_tile(const void* user, const stowi_kernel_block* block, float* tile,
+                        size_t tile_row) {
+  (void)tile_row;
+  stowi_kernel_part part = part_of(block);
+  finish_part(user, &part, tile);
+}
+
+static stowi_kernel_lean lean_of(const nbits_product* x) {
+  return (stowi_kernel_lean){.m = x->product.m,
+                             .n = x->product.n,
+                             .k = x->product.k,
+                             .user = x,
+                             .a = load_rows,
+                             .b = load_columns,
+                             .begin = begin_tile,
+                             .finish = finish_tile};
+}
+
+static void multiply_tiles(void* user, size_t begin, size_t end, uint32_t worker) {
+  const nbits_product* x = user;
+  stowi_kernel_lean lean = lean_of(x);
+  stowi_kernel_lean_run(&lean, begin, end, x->scratch + worker * x->scratch_size);
+}
+
+// Sets the size of parts and what a worker needs, and returns whether it is in little room.
+static bool choose(const stow_kernel_call* call, nbits_product* x) {
+  uint32_t variant = stowi_kernel_variant(call);
+  stowi_kernel_lean lean = lean_of(x);
+  x->gemm_variant = variant == 0 ? 0 : 1;
+  stowi_kernel_part_choose(&x->product, x->gemm_variant);
+  uint64_t parts = stowi_kernel_part_room_size(&x->product, x->gemm_variant);
+  uint64_t small = stowi_kernel_lean_scratch(&lean);
+  bool is_lean = variant >= 2 && small < parts;
+  x->scratch_size = is_lean ? small : parts;
+  return is_lean;
+}
+
+static stow_status scratch_nbits(const stow_kernel_call* call, uint64_t* out_bytes) {
+  nbits_product x = {.product = product_of(call)};
+  (void)choose(call, &x);
+  *out_bytes = x.scratch_size * call->workers;
+  return STOW_OK;
 }
 
 // Whether every group is a block.
@@ -276,10 +358,15 @@ static stow_status run_nbits(stow_kernel_call* call) {
                             "groups must have an index below %zu for each row", x.weights.blocks);
   }
   x.scratch = call->scratch;
-  x.scratch_size = stowi_kernel_part_room_size(&x.product);
-  stow_kernel_split(call, stowi_kernel_part_count(&x.product), stowi_kernel_part_grain(&x.product),
-                    multiply_parts, &x);
+  if (choose(call, &x)) {
+    stowi_kernel_lean lean = lean_of(&x);
+    stow_kernel_split(call, stowi_kernel_lean_tiles(&lean), stowi_kernel_lean_grain(&lean),
+                      multiply_tiles, &x);
+  } else {
+    stow_kernel_split(call, stowi_kernel_part_count(&x.product),
+                      stowi_kernel_part_grain(&x.product), multiply_parts, &x);
+  }
   return STOW_OK;
 }
 
-STOWI_KERNEL(MATMUL_NBITS, scratch_nbits, run_nbits);
+STOWI_KERNEL_VARIANTS(MATMUL_NBITS, 3, scratch_nbits, run_nbits);

@@ -22,15 +22,16 @@ static inline size_t stowi_kernel_part_depth(const stowi_kernel_product* p) {
   return p->k < STOWI_KERNEL_PART_DEPTH ? p->k : STOWI_KERNEL_PART_DEPTH;
 }
 
-// Bytes for the largest part of |p|.
-static inline uint64_t stowi_kernel_part_room_size(const stowi_kernel_product* p) {
+// Bytes for the largest part of |p|, with products of |variant|.
+static inline uint64_t stowi_kernel_part_room_size(const stowi_kernel_product* p,
+                                                   uint32_t variant) {
   size_t rows = stowi_kernel_part_rows(p);
   size_t columns = stowi_kernel_part_columns(p);
   size_t depth = stowi_kernel_part_depth(p);
   uint64_t floats = stowi_kernel_part_padded(rows * depth) +
                     stowi_kernel_part_padded(columns * depth) +
                     stowi_kernel_part_padded(rows * columns);
-  return floats * sizeof(float) + stowi_kernel_gemm_scratch(rows, columns, depth, 1);
+  return floats * sizeof(float) + stowi_kernel_gemm_scratch(rows, columns, depth, 1, variant);
 }
 
 // How they are divided.

@@ -98,6 +98,7 @@ stowi_kernel_product stowi_kernel_product_of(const stow_tensor* a, stowi_kernel_
     p.batches *= p.dims[i];
   }
   join_batches(&p);
+  stowi_kernel_part_choose(&p, 0);
   return p;
 }
 
@@ -119,30 +120,37 @@ size_t stowi_kernel_product_first(const stowi_kernel_product* p, const stowi_ker
   return first;
 }
 
+void stowi_kernel_part_choose(stowi_kernel_product* p, uint32_t variant) {
+  static const size_t sizes[STOWI_KERNEL_PART_VARIANTS][2] = {
+      {128, STOWI_KERNEL_PART_COLUMNS}, {32, 64}, {4, 32}};
+  uint32_t i = variant < STOWI_KERNEL_PART_VARIANTS ? variant : STOWI_KERNEL_PART_VARIANTS - 1;
+  p->part_rows = sizes[i][0];
+  p->part_columns = sizes[i][1];
+}
+
 static size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
 
 size_t stowi_kernel_part_count(const stowi_kernel_product* p) {
-  return p->batches * divide_up(p->m, STOWI_KERNEL_BLOCK_ROWS) *
-         divide_up(p->n, STOWI_KERNEL_BLOCK_COLUMNS);
+  return p->batches * divide_up(p->m, p->part_rows) * divide_up(p->n, p->part_columns);
 }
 
 // Parts of the same columns follow each other.
 stowi_kernel_part stowi_kernel_part_at(const stowi_kernel_product* p, size_t i) {
-  size_t rows = divide_up(p->m, STOWI_KERNEL_BLOCK_ROWS);
-  size_t columns = divide_up(p->n, STOWI_KERNEL_BLOCK_COLUMNS);
+  size_t rows = divide_up(p->m, p->part_rows);
+  size_t columns = divide_up(p->n, p->part_columns);
   stowi_kernel_part part = {.batch = i / (rows * columns)};
-  part.row = i % rows * STOWI_KERNEL_BLOCK_ROWS;
-  part.column = i / rows % columns * STOWI_KERNEL_BLOCK_COLUMNS;
-  part.rows = stowi_kernel_smaller(p->m - part.row, STOWI_KERNEL_BLOCK_ROWS);
-  part.columns = stowi_kernel_smaller(p->n - part.column, STOWI_KERNEL_BLOCK_COLUMNS);
+  part.row = i % rows * p->part_rows;
+  part.column = i / rows % columns * p->part_columns;
+  part.rows = stowi_kernel_smaller(p->m - part.row, p->part_rows);
+  part.columns = stowi_kernel_smaller(p->n - part.column, p->part_columns);
   return part;
 }
 
 size_t stowi_kernel_part_rows(const stowi_kernel_product* p) {
-  return stowi_kernel_smaller(p->m, STOWI_KERNEL_BLOCK_ROWS);
+  return stowi_kernel_smaller(p->m, p->part_rows);
 }
 size_t stowi_kernel_part_columns(const stowi_kernel_product* p) {
-  return stowi_kernel_smaller(p->n, STOWI_KERNEL_BLOCK_COLUMNS);
+  return stowi_kernel_smaller(p->n, p->part_columns);
 }
 
 size_t stowi_kernel_part_grain(const stowi_kernel_product* p) {

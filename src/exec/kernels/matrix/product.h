@@ -26,6 +26,7 @@ typedef struct stowi_kernel_product {
   size_t dims[STOW_MAX_RANK];
   stowi_kernel_factor a;
   stowi_kernel_factor b;
+  size_t part_rows, part_columns;  // of a part, at most
 } stowi_kernel_product;
 
 // Where b has no leading dims and a's rows are contiguous, all rows are one product's.
@@ -38,8 +39,11 @@ size_t stowi_kernel_product_first(const stowi_kernel_product* p, const stowi_ker
                                   size_t batch);
 
 // A part of the result small enough for scratch, for products that are computed in another type
-// than the result's.
-enum { STOWI_KERNEL_BLOCK_ROWS = 128, STOWI_KERNEL_BLOCK_COLUMNS = 256 };
+// than the result's: 128 × 256 elements, in variant 1 32 × 64, in others 4 × 32.
+enum { STOWI_KERNEL_PART_COLUMNS = 256, STOWI_KERNEL_PART_VARIANTS = 3 };
+
+// Makes parts those of |variant|; they are those of variant 0 at first.
+void stowi_kernel_part_choose(stowi_kernel_product* p, uint32_t variant);
 
 typedef struct stowi_kernel_part {
   size_t batch;

@@ -4,16 +4,17 @@
 #include "exec/kernels/matrix/quantized_product.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/size.h"
 
 // ---------------------------------------------------------------------------------------------
 // matmul_integer: the sums themselves, as i32.
 
-static void copy_sums(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
-                      int32_t* sums) {
+static void copy_sums(const stowi_kernel_quantized* q, const stowi_kernel_part* part, int32_t* sums,
+                      size_t row) {
   int32_t* result = stow_kernel_result(q->call, 0)->data;
   for (size_t i = 0; i < part->rows; ++i) {
     size_t at = stowi_kernel_product_element(&q->product, part->batch, part->row + i, part->column);
-    memcpy(result + at, sums + i * part->columns, part->columns * sizeof(int32_t));
+    memcpy(result + at, sums + i * row, part->columns * sizeof(int32_t));
   }
 }
 
@@ -25,7 +26,8 @@ static stow_status run_matmul_integer(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(MATMUL_INTEGER, stowi_kernel_quantized_operands_scratch, run_matmul_integer);
+STOWI_KERNEL_VARIANTS(MATMUL_INTEGER, STOWI_KERNEL_QUANTIZED_VARIANTS,
+                      stowi_kernel_quantized_operands_scratch, run_matmul_integer);
 
 // ---------------------------------------------------------------------------------------------
 // matmul_integer_to_float: sums scaled to floats, plus a bias.
@@ -54,13 +56,15 @@ static stow_status run_to_float(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(MATMUL_INTEGER_TO_FLOAT, stowi_kernel_quantized_operands_scratch, run_to_float);
+STOWI_KERNEL_VARIANTS(MATMUL_INTEGER_TO_FLOAT, STOWI_KERNEL_QUANTIZED_VARIANTS,
+                      stowi_kernel_quantized_operands_scratch, run_to_float);
 
 // ---------------------------------------------------------------------------------------------
 // dynamic_quantize_matmul: a is quantised to u8 by its own range, as dynamic_quantize_linear does,
 // in two passes before the product; its bytes are in scratch.
 
 typedef struct quantization {
+  stowi_kernel_scaled scaled;  // first: finishers take it for the whole
   const stow_tensor* a;
   uint8_t* bytes;
   float scale;
@@ -71,11 +75,17 @@ static uint64_t bytes_of_a(const stow_tensor* a) {
   return ((uint64_t)stow_tensor_elements(a) + 63) / 64 * 64;
 }
 
+// All but the last variant keep a's bytes.
+static bool keeps_bytes(const stow_kernel_call* call) {
+  return stowi_kernel_variant(call) + 1 < STOWI_KERNEL_QUANTIZED_VARIANTS;
+}
+
 static stow_status scratch_dynamic(const stow_kernel_call* call, uint64_t* out_bytes) {
   const stow_tensor* a = stow_kernel_operand(call, 0);
   stowi_kernel_product p = stowi_kernel_product_of(
       a, (stowi_kernel_turn){0}, stow_kernel_operand(call, 1), (stowi_kernel_turn){0});
-  *out_bytes = bytes_of_a(a) + stowi_kernel_quantized_scratch(call, &p);
+  *out_bytes =
+      (keeps_bytes(call) ? bytes_of_a(a) : 0) + stowi_kernel_quantized_scratch(call, &p, true);
   return STOW_OK;
 }
 
@@ -104,20 +114,28 @@ static void find_range(quantization* q) {
   q->zero = round_byte(-low / q->scale);
 }
 
-static void quantize(void* user, size_t begin, size_t end, uint32_t worker) {
-  (void)worker;
-  const quantization* q = user;
-  for (size_t first = begin; first < end; first += STOWI_KERNEL_BLOCK) {
-    float block[STOWI_KERNEL_BLOCK];
-    size_t size = end - first < STOWI_KERNEL_BLOCK ? end - first : STOWI_KERNEL_BLOCK;
-    stowi_kernel_load_f32(q->a->dtype, q->a->data, first, size, block);
+static void quantize_block(const quantization* q, size_t first, size_t count, uint8_t* out) {
+  float block[STOWI_KERNEL_FINISH_COLUMNS];
+  for (size_t done = 0; done < count; done += STOWI_KERNEL_FINISH_COLUMNS) {
+    size_t size = stowi_kernel_smaller(count - done, STOWI_KERNEL_FINISH_COLUMNS);
+    stowi_kernel_load_f32(q->a->dtype, q->a->data, first + done, size, block);
     for (size_t i = 0; i < size; ++i) {
       float x = block[i] / q->scale;
       x = x > -256 ? x : -256;
       x = x < 256 ? x : 256;
-      q->bytes[first + i] = (uint8_t)round_byte(((x + 0x1.8p23F) - 0x1.8p23F) + q->zero);
+      out[done + i] = (uint8_t)round_byte(((x + 0x1.8p23F) - 0x1.8p23F) + q->zero);
     }
   }
+}
+
+static void quantize(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  const quantization* q = user;
+  quantize_block(q, begin, end - begin, q->bytes + begin);
+}
+
+static void make_bytes(const stowi_kernel_quantized* q, size_t first, size_t count, uint8_t* out) {
+  quantize_block((const quantization*)q->user, first, count, out);
 }
 
 static stow_status run_dynamic(stow_kernel_call* call) {
@@ -129,34 +147,39 @@ static stow_status run_dynamic(stow_kernel_call* call) {
   stow_status status =
       stowi_kernel_quantized_of(call, a, (stowi_kernel_turn){0}, stow_kernel_operand(call, 1),
                                 (stowi_kernel_turn){0}, NULL, stow_kernel_operand(call, 3), &q);
-  stowi_kernel_scaled s = {.a_scale = {NULL, 1}, .result = stow_kernel_result(call, 0)};
+  quantization z = {.a = a, .bytes = call->scratch};
+  z.scaled = (stowi_kernel_scaled){.a_scale = {NULL, 1}, .result = stow_kernel_result(call, 0)};
   if (status == STOW_OK) {
     status = stowi_kernel_lane_of_columns(call, &q.product, stow_kernel_operand(call, 2),
-                                          "scale of b", &s.b_scale);
+                                          "scale of b", &z.scaled.b_scale);
   }
   if (status == STOW_OK) {
     status = stowi_kernel_lane_of_columns(call, &q.product, stow_kernel_operand(call, 4), "bias",
-                                          &s.bias);
+                                          &z.scaled.bias);
   }
   if (status != STOW_OK) {
     return status;
   }
-  quantization z = {.a = a, .bytes = call->scratch};
   find_range(&z);
-  stow_kernel_split(call, stow_tensor_elements(a), 1 << 14, quantize, &z);
+  if (keeps_bytes(call)) {
+    stow_kernel_split(call, stow_tensor_elements(a), 1 << 14, quantize, &z);
+  } else {
+    q.make_a = make_bytes;
+  }
   int32_t zero = (int32_t)z.zero;
   stow_tensor zero_point = {.data = &zero, .dtype = STOW_I32};
   q.a = z.bytes;
   q.a_is_signed = false;
   q.a_zero.tensor = &zero_point;
-  s.a_factor = z.scale;
+  z.scaled.a_factor = z.scale;
   q.finish = stowi_kernel_finish_scaled;
-  q.user = &s;
-  stowi_kernel_quantized_run(&q, z.bytes + bytes_of_a(a));
+  q.user = &z;
+  stowi_kernel_quantized_run(&q, z.bytes + (keeps_bytes(call) ? bytes_of_a(a) : 0));
   return STOW_OK;
 }
 
-STOWI_KERNEL(DYNAMIC_QUANTIZE_MATMUL, scratch_dynamic, run_dynamic);
+STOWI_KERNEL_VARIANTS(DYNAMIC_QUANTIZE_MATMUL, STOWI_KERNEL_QUANTIZED_VARIANTS, scratch_dynamic,
+                      run_dynamic);
 
 // ---------------------------------------------------------------------------------------------
 // qlinear_matmul: sums scaled and rounded to bytes.
@@ -171,17 +194,17 @@ static stow_status scratch_qlinear(const stow_kernel_call* call, uint64_t* out_b
   stowi_kernel_product p =
       stowi_kernel_product_of(stow_kernel_operand(call, 0), (stowi_kernel_turn){0},
                               stow_kernel_operand(call, 3), (stowi_kernel_turn){0});
-  *out_bytes = stowi_kernel_quantized_scratch(call, &p);
+  *out_bytes = stowi_kernel_quantized_scratch(call, &p, false);
   return STOW_OK;
 }
 
 static void finish_qlinear(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
-                           int32_t* sums) {
+                           int32_t* sums, size_t sums_row) {
   const requantization* r = q->user;
   const stowi_kernel_product* p = &q->product;
   stow_tensor* result = r->scaled.result;
-  float b_scales[STOWI_KERNEL_BLOCK_COLUMNS];
-  float scales[STOWI_KERNEL_BLOCK_COLUMNS];
+  float b_scales[STOWI_KERNEL_FINISH_COLUMNS];
+  float scales[STOWI_KERNEL_FINISH_COLUMNS];
   stowi_kernel_lane_floats(&r->scaled.b_scale, part->batch * p->n + part->column, part->columns,
                            b_scales);
   for (size_t i = 0; i < part->rows; ++i) {
@@ -195,7 +218,7 @@ static void finish_qlinear(const stowi_kernel_quantized* q, const stowi_kernel_p
       scales[j] /= divisor;
     }
     size_t at = stowi_kernel_product_element(p, part->batch, part->row + i, part->column);
-    stowi_kernel_requantize_row(sums + i * part->columns, scales, zero, result->dtype == STOW_I8,
+    stowi_kernel_requantize_row(sums + i * sums_row, scales, zero, result->dtype == STOW_I8,
                                 part->columns, (uint8_t*)result->data + at);
   }
 }
@@ -237,7 +260,8 @@ static stow_status run_qlinear(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(QLINEAR_MATMUL, scratch_qlinear, run_qlinear);
+STOWI_KERNEL_VARIANTS(QLINEAR_MATMUL, STOWI_KERNEL_QUANTIZED_VARIANTS, scratch_qlinear,
+                      run_qlinear);
 
 // ---------------------------------------------------------------------------------------------
 // qgemm: a product of byte matrices plus an i32 addend, as floats or as bytes. A float result may
@@ -258,16 +282,16 @@ static stow_status scratch_qgemm(const stow_kernel_call* call, uint64_t* out_byt
   stowi_kernel_product p = stowi_kernel_product_of(
       stow_kernel_operand(call, 0), turn_of(call, STOWI_KERNEL_ATTR_TRANS_A),
       stow_kernel_operand(call, 3), turn_of(call, STOWI_KERNEL_ATTR_TRANS_B));
-  *out_bytes = stowi_kernel_quantized_scratch(call, &p);
+  *out_bytes = stowi_kernel_quantized_scratch(call, &p, false);
   return STOW_OK;
 }
 
 static void add_addend(const stowi_kernel_spread* addend, const stowi_kernel_part* part,
-                       int32_t* sums) {
+                       int32_t* sums, size_t sums_row) {
   const int32_t* from = addend->tensor->data;
   for (size_t i = 0; i < part->rows; ++i) {
     const int32_t* row = from + (part->row + i) * addend->row + part->column * addend->column;
-    int32_t* to = sums + i * part->columns;
+    int32_t* to = sums + i * sums_row;
     for (size_t j = 0; j < part->columns; ++j) {
       to[j] = (int32_t)((uint32_t)to[j] + (uint32_t)row[j * addend->column]);
     }
@@ -275,10 +299,10 @@ static void add_addend(const stowi_kernel_spread* addend, const stowi_kernel_par
 }
 
 static void requantize(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
-                       const int32_t* sums) {
+                       const int32_t* sums, size_t sums_row) {
   const qgemm* g = q->user;
   stow_tensor* result = g->scaled.result;
-  float scales[STOWI_KERNEL_BLOCK_COLUMNS];
+  float scales[STOWI_KERNEL_FINISH_COLUMNS];
   float divisor = (float)stowi_kernel_float_at(g->scale, 0);
   int32_t zero = g->zero != NULL ? (int32_t)stowi_kernel_int_at(g->zero, 0) : 0;
   stowi_kernel_lane_floats(&g->scaled.b_scale, part->column, part->columns, scales);
@@ -288,21 +312,21 @@ static void requantize(const stowi_kernel_quantized* q, const stowi_kernel_part*
   }
   for (size_t i = 0; i < part->rows; ++i) {
     size_t at = stowi_kernel_product_element(&q->product, 0, part->row + i, part->column);
-    stowi_kernel_requantize_row(sums + i * part->columns, scales, zero, result->dtype == STOW_I8,
+    stowi_kernel_requantize_row(sums + i * sums_row, scales, zero, result->dtype == STOW_I8,
                                 part->columns, (uint8_t*)result->data + at);
   }
 }
 
 static void finish_qgemm(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
-                         int32_t* sums) {
+                         int32_t* sums, size_t sums_row) {
   const qgemm* g = q->user;
   if (g->addend.tensor != NULL) {
-    add_addend(&g->addend, part, sums);
+    add_addend(&g->addend, part, sums, sums_row);
   }
   if (g->scale != NULL) {
-    requantize(q, part, sums);
+    requantize(q, part, sums, sums_row);
   } else {
-    stowi_kernel_finish_scaled(q, part, sums);
+    stowi_kernel_finish_scaled(q, part, sums, sums_row);
   }
 }
 
@@ -352,4 +376,4 @@ static stow_status run_qgemm(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(QGEMM, scratch_qgemm, run_qgemm);
+STOWI_KERNEL_VARIANTS(QGEMM, STOWI_KERNEL_QUANTIZED_VARIANTS, scratch_qgemm, run_qgemm);

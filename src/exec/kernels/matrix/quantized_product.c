@@ -4,6 +4,7 @@
 
 #include "exec/kernels/matrix/integer_gemm.h"
 #include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/size.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -97,47 +98,83 @@ stow_status stowi_kernel_quantized_operands_scratch(const stow_kernel_call* call
   stowi_kernel_product p =
       stowi_kernel_product_of(stow_kernel_operand(call, 0), (stowi_kernel_turn){0},
                               stow_kernel_operand(call, 1), (stowi_kernel_turn){0});
-  *out_bytes = stowi_kernel_quantized_scratch(call, &p);
+  *out_bytes = stowi_kernel_quantized_scratch(call, &p, false);
   return STOW_OK;
 }
 
 // The one row of a product that has no more is summed in longer parts, as what counts then is that
-// b is read in long pieces. It is finished in parts of the usual length.
-enum { ROW_COLUMNS = 4096 };
+// b is read in long pieces; but not where memory is short. Parts are finished some columns at a
+// time.
+enum { ROW_COLUMNS = 4096, SHORT_ROW_COLUMNS = 1024, MADE_STEPS = 64 };
 
 typedef struct room {
   int32_t* sums;
   int32_t* a_zero;
   int32_t* b_zero;
-  void* gemm;
+  void* gemm;  // or made steps of rows of a
 } room;
 
 static size_t padded(size_t count) { return (count + 15) / 16 * 16; }
 
-static size_t sums_of(const stowi_kernel_product* p) {
+static bool is_last(uint32_t variant) { return variant + 1 >= STOWI_KERNEL_QUANTIZED_VARIANTS; }
+
+static size_t row_columns(const stowi_kernel_product* p, uint32_t variant) {
+  size_t most = variant == 0 ? ROW_COLUMNS : SHORT_ROW_COLUMNS;
+  return stowi_kernel_smaller(p->n, is_last(variant) ? p->part_columns : most);
+}
+
+static size_t sums_of(const stowi_kernel_product* p, uint32_t variant) {
   return stowi_kernel_larger(stowi_kernel_part_rows(p) * stowi_kernel_part_columns(p),
-                             stowi_kernel_smaller(p->n, ROW_COLUMNS));
+                             row_columns(p, variant));
 }
 
-static uint64_t worker_scratch(const stowi_kernel_product* p) {
+static uint64_t worker_scratch(const stowi_kernel_product* p, uint32_t variant) {
   size_t rows = stowi_kernel_part_rows(p);
-  size_t columns = stowi_kernel_smaller(p->n, ROW_COLUMNS);
-  uint64_t ints = padded(sums_of(p)) + padded(rows) + padded(columns);
-  return ints * sizeof(int32_t) + stowi_kernel_integer_gemm_scratch(rows, columns, p->k);
+  size_t columns = row_columns(p, variant);
+  uint64_t ints = padded(sums_of(p, variant)) + padded(rows) + padded(columns);
+  uint64_t gemm = is_last(variant) ? 0 : stowi_kernel_integer_gemm_scratch(rows, columns, p->k);
+  return ints * sizeof(int32_t) + gemm;
 }
 
-uint64_t stowi_kernel_quantized_scratch(const stow_kernel_call* call,
-                                        const stowi_kernel_product* p) {
+// In the last variant a is made in |made| steps of each row.
+static uint64_t made_size(const stowi_kernel_product* p) {
+  return stowi_kernel_align64(stowi_kernel_part_rows(p) * stowi_kernel_smaller(p->k, MADE_STEPS));
+}
+
+uint64_t stowi_kernel_quantized_scratch(const stow_kernel_call* call, const stowi_kernel_product* p,
+                                        bool makes_a) {
+  uint32_t variant = stowi_kernel_variant(call);
   stowi_kernel_product joined = stowi_kernel_product_joined(p);
-  return worker_scratch(&joined) * call->workers;
+  stowi_kernel_part_choose(&joined, variant);
+  uint64_t made = makes_a && is_last(variant) ? made_size(&joined) : 0;
+  return (worker_scratch(&joined, variant) + made) * call->workers;
 }
 
-static room room_of(const stowi_kernel_product* p, void* scratch) {
+static room room_of(const stowi_kernel_product* p, uint32_t variant, void* scratch) {
   room r = {.sums = scratch};
-  r.a_zero = r.sums + padded(sums_of(p));
+  r.a_zero = r.sums + padded(sums_of(p, variant));
   r.b_zero = r.a_zero + padded(stowi_kernel_part_rows(p));
-  r.gemm = r.b_zero + padded(stowi_kernel_smaller(p->n, ROW_COLUMNS));
+  r.gemm = r.b_zero + padded(row_columns(p, variant));
   return r;
+}
+
+// Without packing. Where a is made, some steps of its rows at a time.
+static void multiply_lean(const stowi_kernel_quantized* q, const stowi_kernel_integer_gemm* gemm,
+                          size_t a, void* made) {
+  if (q->make_a == NULL) {
+    stowi_kernel_integer_gemm_lean(gemm, false);
+    return;
+  }
+  for (size_t step = 0; step < gemm->k || step == 0; step += MADE_STEPS) {
+    stowi_kernel_integer_gemm g = *gemm;
+    g.k = stowi_kernel_smaller(gemm->k - step, MADE_STEPS);
+    for (size_t i = 0; i < g.m; ++i) {
+      q->make_a(q, a + i * gemm->a.row + step, g.k, (uint8_t*)made + i * g.k);
+    }
+    g.a = (stowi_kernel_bytes){made, false, g.k, 1};
+    g.b.data = g.k == 0 ? NULL : (const uint8_t*)gemm->b.data + step * gemm->b.row;
+    stowi_kernel_integer_gemm_lean(&g, step != 0);
+  }
 }
 
 static void multiply_part(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
@@ -149,7 +186,8 @@ static void multiply_part(const stowi_kernel_quantized* q, const stowi_kernel_pa
   size_t a = stowi_kernel_product_first(p, &p->a, part->batch) + part->row * p->a.row;
   size_t b = stowi_kernel_product_first(p, &p->b, part->batch) + part->column * p->b.column;
   if (p->k != 0) {
-    g.a = (stowi_kernel_bytes){(const uint8_t*)q->a + a, q->a_is_signed, p->a.row, p->a.column};
+    const uint8_t* from = q->make_a == NULL ? (const uint8_t*)q->a + a : NULL;
+    g.a = (stowi_kernel_bytes){from, q->a_is_signed, p->a.row, p->a.column};
     g.b = (stowi_kernel_bytes){(const uint8_t*)q->b + b, q->b_is_signed, p->b.row, p->b.column};
   }
   g.a_zero = r->a_zero;
@@ -157,34 +195,37 @@ static void multiply_part(const stowi_kernel_quantized* q, const stowi_kernel_pa
   g.a_zero_step = g.b_zero_step = 1;
   g.c = r->sums;
   g.c_row = part->columns;
-  stowi_kernel_integer_gemm_alone(&g, r->gemm);
+  if (is_last(stowi_kernel_variant(q->call))) {
+    multiply_lean(q, &g, a, r->gemm);
+  } else {
+    stowi_kernel_integer_gemm_alone(&g, r->gemm);
+  }
+}
+
+static void finish_part(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
+                        int32_t* sums) {
+  stowi_kernel_part some = *part;
+  for (size_t done = 0; done < part->columns; done += STOWI_KERNEL_FINISH_COLUMNS) {
+    some.column = part->column + done;
+    some.columns = stowi_kernel_smaller(part->columns - done, STOWI_KERNEL_FINISH_COLUMNS);
+    q->finish(q, &some, sums + done, part->columns);
+  }
 }
 
 typedef struct division {
   const stowi_kernel_quantized* q;
   char* scratch;
   uint64_t scratch_size;  // of a worker
+  uint32_t variant;
 } division;
 
 static void run_parts(void* user, size_t begin, size_t end, uint32_t worker) {
   const division* d = user;
-  room r = room_of(&d->q->product, d->scratch + worker * d->scratch_size);
+  room r = room_of(&d->q->product, d->variant, d->scratch + worker * d->scratch_size);
   for (size_t i = begin; i < end; ++i) {
     stowi_kernel_part part = stowi_kernel_part_at(&d->q->product, i);
     multiply_part(d->q, &part, &r);
-    d->q->finish(d->q, &part, r.sums);
-  }
-}
-
-// Columns [first, end) of the one row of product |batch|.
-static void run_row(const stowi_kernel_quantized* q, const room* r, size_t batch, size_t first,
-                    size_t end) {
-  stowi_kernel_part part = {.batch = batch, .rows = 1, .column = first, .columns = end - first};
-  multiply_part(q, &part, r);
-  for (int32_t* sums = r->sums; part.column < end; sums += STOWI_KERNEL_BLOCK_COLUMNS) {
-    part.columns = stowi_kernel_smaller(end - part.column, STOWI_KERNEL_BLOCK_COLUMNS);
-    q->finish(q, &part, sums);
-    part.column += STOWI_KERNEL_BLOCK_COLUMNS;
+    finish_part(d->q, &part, r.sums);
   }
 }
 
@@ -192,25 +233,31 @@ static void run_row(const stowi_kernel_quantized* q, const room* r, size_t batch
 static void run_row_parts(void* user, size_t begin, size_t end, uint32_t worker) {
   const division* d = user;
   const stowi_kernel_product* p = &d->q->product;
-  room r = room_of(p, d->scratch + worker * d->scratch_size);
+  room r = room_of(p, d->variant, d->scratch + worker * d->scratch_size);
   while (begin < end) {
     stowi_kernel_part part = stowi_kernel_part_at(p, begin);
-    size_t parts = stowi_kernel_smaller(end - begin, ROW_COLUMNS / STOWI_KERNEL_BLOCK_COLUMNS);
-    size_t stop = stowi_kernel_smaller(part.column + parts * STOWI_KERNEL_BLOCK_COLUMNS, p->n);
-    run_row(d->q, &r, part.batch, part.column, stop);
-    begin += (stop - part.column + STOWI_KERNEL_BLOCK_COLUMNS - 1) / STOWI_KERNEL_BLOCK_COLUMNS;
+    size_t most = (d->variant == 0 ? ROW_COLUMNS : SHORT_ROW_COLUMNS) / p->part_columns;
+    size_t parts = stowi_kernel_smaller(end - begin, most);
+    part.columns = stowi_kernel_smaller(parts * p->part_columns, p->n - part.column);
+    multiply_part(d->q, &part, &r);
+    finish_part(d->q, &part, r.sums);
+    begin += (part.columns + p->part_columns - 1) / p->part_columns;
   }
 }
 
-void stowi_kernel_quantized_run(const stowi_kernel_quantized* q, void* scratch) {
-  division d = {q, scratch, worker_scratch(&q->product)};
-  size_t count = stowi_kernel_part_count(&q->product);
-  size_t grain = stowi_kernel_part_grain(&q->product);
-  if (q->product.m == 1) {
-    size_t share = (count + q->call->workers - 1) / q->call->workers;
-    stow_kernel_split(q->call, count, stowi_kernel_larger(grain, share), run_row_parts, &d);
+void stowi_kernel_quantized_run(const stowi_kernel_quantized* quantized, void* scratch) {
+  stowi_kernel_quantized q = *quantized;
+  division d = {.q = &q, .scratch = scratch, .variant = stowi_kernel_variant(q.call)};
+  stowi_kernel_part_choose(&q.product, d.variant);
+  d.scratch_size =
+      worker_scratch(&q.product, d.variant) + (q.make_a != NULL ? made_size(&q.product) : 0);
+  size_t count = stowi_kernel_part_count(&q.product);
+  size_t grain = stowi_kernel_part_grain(&q.product);
+  if (q.product.m == 1 && !is_last(d.variant)) {
+    size_t share = (count + q.call->workers - 1) / q.call->workers;
+    stow_kernel_split(q.call, count, stowi_kernel_larger(grain, share), run_row_parts, &d);
   } else {
-    stow_kernel_split(q->call, count, grain, run_parts, &d);
+    stow_kernel_split(q.call, count, grain, run_parts, &d);
   }
 }
 
@@ -262,23 +309,22 @@ void stowi_kernel_scales_of(const stowi_kernel_scaled* s, size_t row, const floa
 }
 
 void stowi_kernel_finish_scaled(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
-                                int32_t* sums) {
+                                int32_t* sums, size_t row) {
   const stowi_kernel_scaled* s = q->user;
   const stowi_kernel_product* p = &q->product;
-  float b_scales[STOWI_KERNEL_BLOCK_COLUMNS];
-  float scales[STOWI_KERNEL_BLOCK_COLUMNS];
-  float bias[STOWI_KERNEL_BLOCK_COLUMNS];
-  float line[STOWI_KERNEL_BLOCK_COLUMNS];
+  float b_scales[STOWI_KERNEL_FINISH_COLUMNS];
+  float scales[STOWI_KERNEL_FINISH_COLUMNS];
+  float bias[STOWI_KERNEL_FINISH_COLUMNS];
+  float line[STOWI_KERNEL_FINISH_COLUMNS];
   size_t column = part->batch * p->n + part->column;
   stowi_kernel_lane_floats(&s->b_scale, column, part->columns, b_scales);
   stowi_kernel_lane_floats(&s->bias, column, part->columns, bias);
   for (size_t i = 0; i < part->rows; ++i) {
-    size_t row = part->batch * p->m + part->row + i;
     if (i == 0 || s->a_scale.count != 1) {
-      stowi_kernel_scales_of(s, row, b_scales, part->columns, scales);
+      stowi_kernel_scales_of(s, part->batch * p->m + part->row + i, b_scales, part->columns,
+                             scales);
     }
-    scale_row(sums + i * part->columns, scales, s->bias.tensor != NULL ? bias : NULL, part->columns,
-              line);
+    scale_row(sums + i * row, scales, s->bias.tensor != NULL ? bias : NULL, part->columns, line);
     stowi_kernel_store_f32(
         s->result->dtype, s->result->data,
         stowi_kernel_product_element(p, part->batch, part->row + i, part->column), part->columns,

@@ -13,9 +13,16 @@ typedef struct stowi_kernel_lane {
 
 typedef struct stowi_kernel_quantized stowi_kernel_quantized;
 
-// Writes |part| of the result from its sums, rows of |part->columns|, which it may change.
+// Columns that are finished at a time, at most.
+enum { STOWI_KERNEL_FINISH_COLUMNS = 64 };
+
+// Writes |part| of the result, at most that many columns, from its sums, whose rows are |row| apart
+// and which it may change.
 typedef void (*stowi_kernel_finish)(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
-                                    int32_t* sums);
+                                    int32_t* sums, size_t row);
+// Makes |count| bytes of a from element |first| on, where a is not bytes.
+typedef void (*stowi_kernel_make_a)(const stowi_kernel_quantized* q, size_t first, size_t count,
+                                    uint8_t* out);
 
 struct stowi_kernel_quantized {
   stowi_kernel_product product;
@@ -26,9 +33,13 @@ struct stowi_kernel_quantized {
   stowi_kernel_lane a_zero;  // of rows
   stowi_kernel_lane b_zero;  // of columns
   stowi_kernel_finish finish;
+  stowi_kernel_make_a make_a;  // NULL: |a| has them; only in the last variant, rows contiguous
   const stow_kernel_call* call;
-  const void* user;  // the finisher's
+  const void* user;  // the functions'
 };
+
+// For all products of bytes: parts of three sizes, the last without packing.
+#define STOWI_KERNEL_QUANTIZED_VARIANTS STOWI_KERNEL_PART_VARIANTS
 
 // Sets the product and both factors, which must be i8 or u8. |a_zero| and |b_zero| may be NULL.
 stow_status stowi_kernel_quantized_of(const stow_kernel_call* call, const stow_tensor* a,
@@ -54,8 +65,9 @@ void stowi_kernel_lane_floats(const stowi_kernel_lane* lane, size_t first, size_
 void stowi_kernel_lane_ints(const stowi_kernel_lane* lane, size_t first, size_t count,
                             int32_t* out);
 
-uint64_t stowi_kernel_quantized_scratch(const stow_kernel_call* call,
-                                        const stowi_kernel_product* p);
+// |makes_a|: the last variant makes a.
+uint64_t stowi_kernel_quantized_scratch(const stow_kernel_call* call, const stowi_kernel_product* p,
+                                        bool makes_a);
 // Computes and finishes all parts, divided among workers.
 void stowi_kernel_quantized_run(const stowi_kernel_quantized* q, void* scratch);
 
@@ -76,7 +88,7 @@ typedef struct stowi_kernel_scaled {
 
 // A finisher; |user| is a stowi_kernel_scaled.
 void stowi_kernel_finish_scaled(const stowi_kernel_quantized* q, const stowi_kernel_part* part,
-                                int32_t* sums);
+                                int32_t* sums, size_t row);
 // The product of both scales for |count| columns of row |row|; both count over all matrices.
 void stowi_kernel_scales_of(const stowi_kernel_scaled* s, size_t row, const float* b_scales,
                             size_t count, float* out);

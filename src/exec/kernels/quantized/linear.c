@@ -127,11 +127,9 @@ static void load_difference(const linear_task* t, size_t at, linear_run run, flo
     stowi_kernel_load_f32(t->x->dtype, t->x->data, at, run.length, x);
     return;
   }
-  double wide[STOWI_KERNEL_BLOCK];
-  stowi_kernel_load_f64(STOW_I32, t->x->data, at, run.length, wide);
   for (size_t i = 0; i < run.length; ++i) {
     double zero = t->zero == NULL ? 0 : stowi_kernel_float_at(t->zero, run.index + i * run.step);
-    x[i] = (float)(wide[i] - zero);
+    x[i] = (float)((double)((const int32_t*)t->x->data)[at + i] - zero);
     zeros[i * run.step] = 0;
   }
 }

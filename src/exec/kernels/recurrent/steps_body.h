@@ -7,6 +7,8 @@
 //     multiply        c[m × n] = a[m × k] · b[k × n], where rows of a are packed
 //     multiply_scratch
 //
+// and what lean_body.h needs.
+//
 // x · w is one product over all steps; each step then adds h · r. Weights are taken from where they
 // are if they can be; but if there are several steps, r is transposed once, so that each step reads
 // its rows one after the other.
@@ -29,7 +31,9 @@ typedef struct numbers {
   void* scratch;  // for products
 } numbers;
 
-#define FEW_STEPS 4  // with fewer r is not worth transposing
+#define FEW_STEPS 4         // with fewer r is not worth transposing
+#define STEPS_AT_ONCE 8     // of k, that are read of a column
+#define COLUMNS_AT_ONCE 64  // that are dequantised
 
 // Whether elements of operand |k| are REAL already.
 static bool is_real(const stowi_kernel_layer* l, size_t k) {
@@ -138,21 +142,22 @@ static double parameter(const stowi_kernel_layer* l, size_t k, size_t column) {
                                                         : (double)stowi_kernel_int_at(t, at);
 }
 
-// Some columns at a time, whose parameters are at hand then for all rows.
-static void dequantize(const stowi_kernel_layer* l, size_t scale, size_t inner, REAL* weights) {
-  size_t stacked = l->gates * l->hidden;
-  for (size_t first = 0; first < stacked; first += STOWI_KERNEL_BLOCK) {
-    REAL step[STOWI_KERNEL_BLOCK];
-    REAL zero[STOWI_KERNEL_BLOCK];
-    size_t count = stacked - first < STOWI_KERNEL_BLOCK ? stacked - first : STOWI_KERNEL_BLOCK;
+// |rows| rows of |columns| columns of the weights, from column |first| on; some columns at a time,
+// whose parameters are at hand then for all rows.
+static void dequantize(const stowi_kernel_layer* l, size_t scale, size_t rows, size_t first,
+                       size_t columns, REAL* weights, size_t row) {
+  for (size_t done = 0; done < columns; done += COLUMNS_AT_ONCE) {
+    REAL step[COLUMNS_AT_ONCE];
+    REAL zero[COLUMNS_AT_ONCE];
+    size_t count = columns - done < COLUMNS_AT_ONCE ? columns - done : COLUMNS_AT_ONCE;
     for (size_t j = 0; j < count; ++j) {
-      step[j] = (REAL)parameter(l, scale, first + j);
-      zero[j] = (REAL)parameter(l, scale + 1, first + j);
+      step[j] = (REAL)parameter(l, scale, first + done + j);
+      zero[j] = (REAL)parameter(l, scale + 1, first + done + j);
     }
-    for (size_t i = 0; i < inner; ++i) {
-      REAL* row = weights + i * stacked + first;
+    for (size_t i = 0; i < rows; ++i) {
+      REAL* to = weights + i * row + done;
       for (size_t j = 0; j < count; ++j) {
-        row[j] = (row[j] - zero[j]) * step[j];
+        to[j] = (to[j] - zero[j]) * step[j];
       }
     }
   }
@@ -167,8 +172,8 @@ static void load_direction(const stowi_kernel_layer* l, const numbers* n) {
     load_weights(l, STOWI_KERNEL_LAYER_R, l->hidden, n->r);
   }
   if (l->is_quantized) {
-    dequantize(l, STOWI_KERNEL_LAYER_W_SCALE, l->input, n->w);
-    dequantize(l, STOWI_KERNEL_LAYER_R_SCALE, l->hidden, n->r);
+    dequantize(l, STOWI_KERNEL_LAYER_W_SCALE, l->input, 0, stacked, n->w, stacked);
+    dequantize(l, STOWI_KERNEL_LAYER_R_SCALE, l->hidden, 0, stacked, n->r, stacked);
   }
   load(l, STOWI_KERNEL_LAYER_BIAS, l->direction * 2 * stacked, stacked, n->w_bias);
   load(l, STOWI_KERNEL_LAYER_BIAS, l->direction * 2 * stacked + stacked, stacked, n->r_bias);
@@ -214,9 +219,17 @@ static void step_gru(const stowi_kernel_layer* l, const numbers* n, size_t b) {
   }
 }
 
-static void peep(const stowi_kernel_layer* l, const REAL* weights, const REAL* c, REAL* gate) {
-  for (size_t i = 0; i < l->hidden; ++i) {
-    gate[i] += weights[i] * c[i];
+// Peepholes |which|, of input, output or forget gate; read one by one where they are not at hand.
+static void peep(const stowi_kernel_layer* l, const numbers* n, size_t which, const REAL* c,
+                 REAL* gate) {
+  size_t first = which * l->hidden;
+  for (size_t i = 0; n->peeps != NULL && i < l->hidden; ++i) {
+    gate[i] += n->peeps[first + i] * c[i];
+  }
+  for (size_t i = 0; n->peeps == NULL && i < l->hidden; ++i) {
+    REAL weight;
+    load(l, STOWI_KERNEL_LAYER_PEEPHOLES, l->direction * 3 * l->hidden + first + i, 1, &weight);
+    gate[i] += weight * c[i];
   }
 }
 
@@ -228,8 +241,8 @@ static void step_lstm(const stowi_kernel_layer* l, const numbers* n, size_t b) {
   REAL* cell = forget + l->hidden;
   REAL* c = n->c + b * l->hidden;
   REAL* h = n->h + b * l->hidden;
-  peep(l, n->peeps, c, in);
-  peep(l, n->peeps + 2 * l->hidden, c, forget);
+  peep(l, n, 0, c, in);
+  peep(l, n, 2, c, forget);
   activate(l, 0, in);
   activate(l, 0, forget);
   activate(l, 1, cell);
@@ -238,11 +251,22 @@ static void step_lstm(const stowi_kernel_layer* l, const numbers* n, size_t b) {
     c[i] = kept * c[i] + in[i] * cell[i];
     h[i] = c[i];
   }
-  peep(l, n->peeps + l->hidden, c, out);
+  peep(l, n, 1, c, out);
   activate(l, 0, out);
   ACTIVATE(&l->activations[2], l->hidden, h);
   for (size_t i = 0; i < l->hidden; ++i) {
     h[i] *= out[i];
+  }
+}
+
+// All gates are summed; b is the row of them.
+static void step_cell(const stowi_kernel_layer* l, const numbers* n, size_t b) {
+  if (l->cell == STOWI_KERNEL_CELL_RNN) {
+    step_rnn(l, n, b);
+  } else if (l->cell == STOWI_KERNEL_CELL_GRU) {
+    step_gru(l, n, b);
+  } else {
+    step_lstm(l, n, b);
   }
 }
 
@@ -320,13 +344,7 @@ static void step_all(const stowi_kernel_layer* l, const numbers* n, size_t s) {
     if (s >= stowi_kernel_layer_length(l, b)) {
       continue;
     }
-    if (l->cell == STOWI_KERNEL_CELL_RNN) {
-      step_rnn(l, n, b);
-    } else if (l->cell == STOWI_KERNEL_CELL_GRU) {
-      step_gru(l, n, b);
-    } else {
-      step_lstm(l, n, b);
-    }
+    step_cell(l, n, b);
     STORE(y->dtype, y->data, stowi_kernel_layer_y_row(l, step_of(l, s, b), b), l->hidden,
           n->h + b * l->hidden);
   }
@@ -376,7 +394,7 @@ static void run_direction(const stowi_kernel_layer* l, const numbers* n) {
   }
 }
 
-static void run_layer(stowi_kernel_layer* l) {
+static void run_all(stowi_kernel_layer* l) {
   stowi_kernel_carve carve = {l->call->scratch, 0};
   numbers n = take_numbers(l, &carve);
   if (!is_real(l, STOWI_KERNEL_LAYER_X)) {
@@ -388,8 +406,27 @@ static void run_layer(stowi_kernel_layer* l) {
   }
 }
 
-static uint64_t layer_scratch(const stowi_kernel_layer* l) {
+static uint64_t all_size(const stowi_kernel_layer* l) {
   stowi_kernel_carve carve = {NULL, 0};
   (void)take_numbers(l, &carve);
   return carve.used;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The way for the call's variant
+
+#include "exec/kernels/recurrent/lean_body.h"
+
+static uint64_t layer_scratch(const stowi_kernel_layer* l) {
+  uint64_t all = all_size(l);
+  uint64_t rows = rows_size(l);
+  return stowi_kernel_is_lean(l->call, all, rows) ? rows : all;
+}
+
+static void run_layer(stowi_kernel_layer* l) {
+  if (stowi_kernel_is_lean(l->call, all_size(l), rows_size(l))) {
+    run_rows(l);
+  } else {
+    run_all(l);
+  }
 }

@@ -1,6 +1,7 @@
 // Recurrent layers in f64. Rare, so that products are plain loops.
 #include "exec/kernels/recurrent/layer.h"
 #include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/kernel.h"
 
 #define REAL double
 #define REAL_DTYPE STOW_F64
@@ -35,6 +36,32 @@ static uint64_t multiply_scratch(const stowi_kernel_layer* l) {
 }
 
 #include "exec/kernels/recurrent/steps_body.h"
+
+static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t columns, size_t inner) {
+  (void)l;
+  (void)columns;
+  (void)inner;
+  return 0;
+}
+
+// One column at a time.
+static void multiply_tiles(const row_product* p, void* scratch) {
+  (void)scratch;
+  for (size_t j = 0; j < p->count; ++j) {
+    double sum = 0;
+    for (size_t step = 0; step < p->inner; step += STEPS_AT_ONCE) {
+      double a[STEPS_AT_ONCE];
+      double b[STEPS_AT_ONCE];
+      size_t steps = p->inner - step < STEPS_AT_ONCE ? p->inner - step : STEPS_AT_ONCE;
+      load_row_steps(p, step, steps, a);
+      load_weight_steps(p, step, steps, p->first + j, 1, b, 1);
+      for (size_t i = 0; i < steps; ++i) {
+        sum += a[i] * b[i];
+      }
+    }
+    p->take(p, j, 1, &sum);
+  }
+}
 
 uint64_t stowi_kernel_steps_f64_scratch(const stowi_kernel_layer* layer) {
   return layer_scratch(layer);

@@ -18,8 +18,8 @@ typedef struct job {
 
 // Neighbouring rows: the best key of each so far, and where it was.
 typedef struct strip {
-  int64_t best[STOWI_KERNEL_BLOCK];
-  int64_t at[STOWI_KERNEL_BLOCK];
+  int64_t best[STOWI_KERNEL_STRIP];
+  int64_t at[STOWI_KERNEL_STRIP];
 } strip;
 
 // Of the smallest the keys are turned over, which turns the order around.
@@ -40,9 +40,9 @@ static void take(const job* j, strip* s, size_t k, int64_t key, size_t i) {
 }
 
 static void find_in_row(const job* j, size_t first, strip* s) {
-  int64_t keys[STOWI_KERNEL_BLOCK];
-  for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
-    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
+  int64_t keys[STOWI_KERNEL_STRIP];
+  for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_STRIP) {
+    size_t count = stowi_kernel_smaller(STOWI_KERNEL_STRIP, j->rows.count - i);
     load(j, first + i, count, keys);
     for (size_t k = 0; k < count; ++k) {
       take(j, s, 0, keys[k], i + k);
@@ -51,7 +51,7 @@ static void find_in_row(const job* j, size_t first, strip* s) {
 }
 
 static void find_in_strip(const job* j, size_t first, size_t width, strip* s) {
-  int64_t keys[STOWI_KERNEL_BLOCK];
+  int64_t keys[STOWI_KERNEL_STRIP];
   for (size_t i = 0; i < j->rows.count; ++i) {
     load(j, first + i * j->rows.inner, width, keys);
     for (size_t k = 0; k < width; ++k) {
@@ -61,7 +61,7 @@ static void find_in_strip(const job* j, size_t first, size_t width, strip* s) {
 }
 
 static void mark_strip(const job* j, size_t first, size_t width, const strip* s) {
-  float out[STOWI_KERNEL_BLOCK];
+  float out[STOWI_KERNEL_STRIP];
   for (size_t i = 0; i < j->rows.count; ++i) {
     for (size_t k = 0; k < width; ++k) {
       out[k] = s->at[k] == (int64_t)i ? 1.0F : 0.0F;

@@ -35,22 +35,22 @@ stowi_kernel_rows stowi_kernel_rows_along(const stow_tensor* x, uint32_t axis) {
 }
 
 static size_t strips_across(const stowi_kernel_rows* rows) {
-  return (rows->inner + STOWI_KERNEL_BLOCK - 1) / STOWI_KERNEL_BLOCK;
+  return (rows->inner + STOWI_KERNEL_STRIP - 1) / STOWI_KERNEL_STRIP;
 }
 
 stowi_kernel_strip stowi_kernel_strip_at(const stowi_kernel_rows* rows, size_t i) {
   size_t strips = strips_across(rows);
   size_t outer = i / strips;
-  size_t column = i % strips * STOWI_KERNEL_BLOCK;
+  size_t column = i % strips * STOWI_KERNEL_STRIP;
   size_t left = rows->inner - column;
   return (stowi_kernel_strip){.first = outer * rows->count * rows->inner + column,
                               .row = outer * rows->inner + column,
-                              .width = left < STOWI_KERNEL_BLOCK ? left : STOWI_KERNEL_BLOCK};
+                              .width = left < STOWI_KERNEL_STRIP ? left : STOWI_KERNEL_STRIP};
 }
 
 void stowi_kernel_split_strips(const stow_kernel_call* call, const stowi_kernel_rows* rows,
                                size_t cost, stow_split_task task, void* user) {
-  size_t width = rows->inner < STOWI_KERNEL_BLOCK ? rows->inner : STOWI_KERNEL_BLOCK;
+  size_t width = rows->inner < STOWI_KERNEL_STRIP ? rows->inner : STOWI_KERNEL_STRIP;
   stow_kernel_split(call, rows->outer * strips_across(rows),
                     stowi_kernel_grain_of(rows->count * width * cost), task, user);
 }

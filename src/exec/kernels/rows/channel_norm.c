@@ -135,13 +135,15 @@ typedef struct batch_job {
   double momentum;
 } batch_job;
 
-// Of up to a block of channels.
+enum { CHANNELS = 64 };  // at a time
+
+// Of some channels.
 typedef struct channels {
   size_t count;
-  double mean[STOWI_KERNEL_BLOCK];
-  double var[STOWI_KERNEL_BLOCK];
-  double factor[STOWI_KERNEL_BLOCK];
-  double shift[STOWI_KERNEL_BLOCK];
+  double mean[CHANNELS];
+  double var[CHANNELS];
+  double factor[CHANNELS];
+  double shift[CHANNELS];
 } channels;
 
 enum { SCALE = 1, BIAS, MEAN, VAR };
@@ -183,7 +185,7 @@ static void measure_runs(const batch_job* j, size_t first, channels* c) {
 }
 
 static void measure_neighbours(const batch_job* j, size_t first, channels* c) {
-  double room[STOWI_KERNEL_BLOCK];
+  double room[CHANNELS];
   double count = (double)j->rows.outer;
   for (size_t k = 0; k < c->count; ++k) {
     c->mean[k] = 0;
@@ -214,7 +216,7 @@ static void store(const batch_job* j, size_t result, size_t first, size_t count,
 // Running averages move towards what was measured by 1 - momentum.
 static void store_running(const batch_job* j, size_t operand, size_t result, size_t first,
                           size_t count, const double* measured) {
-  double running[STOWI_KERNEL_BLOCK];
+  double running[CHANNELS];
   const stow_tensor* given = j->call->operands[operand];
   stowi_kernel_load_f64(given->dtype, given->data, first, count, running);
   for (size_t k = 0; k < count; ++k) {
@@ -227,7 +229,7 @@ static void store_running(const batch_job* j, size_t operand, size_t result, siz
 // Results
 
 static void apply_neighbours(const batch_job* j, size_t n, size_t first, const channels* c) {
-  double room[STOWI_KERNEL_BLOCK];
+  double room[CHANNELS];
   size_t at = n * j->rows.count + first;
   stowi_kernel_load_f64(j->x->dtype, j->x->data, at, c->count, room);
   for (size_t k = 0; k < c->count; ++k) {
@@ -252,8 +254,8 @@ static void train_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const batch_job* j = user;
   channels c;
   (void)worker;
-  for (size_t first = begin; first < end; first += STOWI_KERNEL_BLOCK) {
-    c.count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, end - first);
+  for (size_t first = begin; first < end; first += CHANNELS) {
+    c.count = stowi_kernel_smaller(CHANNELS, end - first);
     if (j->rows.inner == 1) {
       measure_neighbours(j, first, &c);
     } else {
@@ -276,8 +278,7 @@ static void infer_task(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
   for (size_t at = begin; at < end; at += c.count) {
     size_t first = at % j->rows.count;
-    c.count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK,
-                                   stowi_kernel_smaller(end - at, j->rows.count - first));
+    c.count = stowi_kernel_smaller(CHANNELS, stowi_kernel_smaller(end - at, j->rows.count - first));
     load_given(j, first, &c);
     load_factors(j, first, &c);
     apply(j, at / j->rows.count, first, &c);
@@ -288,7 +289,7 @@ static void infer_task(void* user, size_t begin, size_t end, uint32_t worker) {
 static void copy_statistics(const batch_job* j) {
   channels c;
   for (size_t first = 0; j->call->result_count > 1 && first < j->rows.count; first += c.count) {
-    c.count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - first);
+    c.count = stowi_kernel_smaller(CHANNELS, j->rows.count - first);
     load_given(j, first, &c);
     for (size_t k = 1; k < 5; ++k) {
       store(j, k, first, c.count, k % 2 == 1 ? c.mean : c.var);

@@ -45,12 +45,17 @@ static table table_of(const stow_kernel_call* call, size_t operand) {
                  zero == NULL ? 0 : stowi_kernel_float_at(zero, 0)};
 }
 
+enum { ELEMENTS = 64 };  // at a time, where they are not summed
+
 // Adds |count| elements from |first| on.
 static void add_table(const table* t, size_t first, size_t count, double* out) {
-  double room[STOWI_KERNEL_BLOCK];
-  stowi_kernel_load_f64(t->tensor->dtype, t->tensor->data, first, count, room);
-  for (size_t k = 0; k < count; ++k) {
-    out[k] += (room[k] - t->zero) * t->scale;
+  for (size_t i = 0; i < count; i += ELEMENTS) {
+    double room[ELEMENTS];
+    size_t some = stowi_kernel_smaller(ELEMENTS, count - i);
+    stowi_kernel_load_f64(t->tensor->dtype, t->tensor->data, first + i, some, room);
+    for (size_t k = 0; k < some; ++k) {
+      out[i + k] += (room[k] - t->zero) * t->scale;
+    }
   }
 }
 
@@ -93,7 +98,7 @@ static double add_up(const job* j, const size_t* rows, const double* mean) {
 
 static void write_block(const job* j, size_t at, size_t i, size_t count, double mean, double factor,
                         double* block) {
-  double scale[STOWI_KERNEL_BLOCK] = {0};
+  double scale[ELEMENTS] = {0};
   const table* gain = &j->tables[SCALE - WORDS];
   const table* shift = &j->tables[SHIFT - WORDS];
   if (j->sums != NULL) {
@@ -113,7 +118,7 @@ static void write_block(const job* j, size_t at, size_t i, size_t count, double 
 
 static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
-  double block[STOWI_KERNEL_BLOCK];
+  double block[ELEMENTS];
   double width = (double)j->width;
   (void)worker;
   for (size_t r = begin; r < end; ++r) {
@@ -123,8 +128,8 @@ static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
     }
     double mean = add_up(j, rows, NULL) / width;
     double factor = 1 / sqrt(add_up(j, rows, &mean) / width + j->epsilon);
-    for (size_t i = 0; i < j->width; i += STOWI_KERNEL_BLOCK) {
-      size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->width - i);
+    for (size_t i = 0; i < j->width; i += ELEMENTS) {
+      size_t count = stowi_kernel_smaller(ELEMENTS, j->width - i);
       load_sum(j, rows, i, count, block);
       write_block(j, r * j->width + i, i, count, mean, factor, block);
     }

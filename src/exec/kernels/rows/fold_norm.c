@@ -20,8 +20,8 @@ typedef struct job {
 
 // Of a strip of neighbours; a run has one only.
 typedef struct strip {
-  double sum[STOWI_KERNEL_BLOCK];
-  double squares[STOWI_KERNEL_BLOCK];
+  double sum[STOWI_KERNEL_STRIP];
+  double squares[STOWI_KERNEL_STRIP];
 } strip;
 
 static double weight_of(norm_kind kind, double x) { return kind == BY_L1 ? fabs(x) : x; }
@@ -31,7 +31,7 @@ static double weight_of(norm_kind kind, double x) { return kind == BY_L1 ? fabs(
 
 // Adds each element, or the square of its distance from the mean, to its sum.
 static void add_strip(const job* j, size_t base, size_t width, const double* mean, double* sums) {
-  double room[STOWI_KERNEL_BLOCK];
+  double room[STOWI_KERNEL_STRIP];
   for (size_t k = 0; k < width; ++k) {
     sums[k] = 0;
   }
@@ -45,15 +45,15 @@ static void add_strip(const job* j, size_t base, size_t width, const double* mea
   }
 }
 
-static double add_block(const job* j, const double* in, size_t count, const double* mean) {
-  double sizes[STOWI_KERNEL_BLOCK];
+// Changes |room|.
+static double add_block(const job* j, double* room, size_t count, const double* mean) {
   if (mean != NULL) {
-    return stowi_kernel_squares_f64(in, count, *mean);
+    return stowi_kernel_squares_f64(room, count, *mean);
   }
   for (size_t i = 0; i < count; ++i) {
-    sizes[i] = weight_of(j->kind, in[i]);
+    room[i] = weight_of(j->kind, room[i]);
   }
-  return stowi_kernel_sum_f64(sizes, count);
+  return stowi_kernel_sum_f64(room, count);
 }
 
 static void add_runs(const job* j, size_t base, const double* mean, double* out) {
@@ -116,7 +116,7 @@ static void measure(const job* j, size_t base, size_t width, strip* s) {
 
 // Of channels each has its scale; |c| counts the elements of a run or the rows of a strip.
 static void apply_block(const job* j, size_t at, size_t count, const strip* s, size_t c) {
-  double room[STOWI_KERNEL_BLOCK];
+  double room[STOWI_KERNEL_STRIP];
   bool is_run = j->fold.is_run;
   stowi_kernel_load_f64(j->x->dtype, j->x->data, at, count, room);
   for (size_t k = 0; k < count; ++k) {
@@ -138,8 +138,8 @@ static void apply(const job* j, size_t base, size_t width, const strip* s) {
       apply_block(j, first, width, s, g);
       continue;
     }
-    for (size_t i = 0; i < j->fold.width; i += STOWI_KERNEL_BLOCK) {
-      apply_block(j, first + i, stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->fold.width - i), s, i);
+    for (size_t i = 0; i < j->fold.width; i += STOWI_KERNEL_STRIP) {
+      apply_block(j, first + i, stowi_kernel_smaller(STOWI_KERNEL_STRIP, j->fold.width - i), s, i);
     }
   }
 }
@@ -147,13 +147,13 @@ static void apply(const job* j, size_t base, size_t width, const strip* s) {
 static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
   size_t width = j->fold.is_run ? 1 : j->fold.width;
-  size_t strips = (width + STOWI_KERNEL_BLOCK - 1) / STOWI_KERNEL_BLOCK;
+  size_t strips = (width + STOWI_KERNEL_STRIP - 1) / STOWI_KERNEL_STRIP;
   (void)worker;
   for (size_t n = begin; n < end; ++n) {
     strip s;
-    size_t column = n % strips * STOWI_KERNEL_BLOCK;
+    size_t column = n % strips * STOWI_KERNEL_STRIP;
     size_t base = stowi_kernel_fold_kept(&j->fold, n / strips) + column;
-    size_t part = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, width - column);
+    size_t part = stowi_kernel_smaller(STOWI_KERNEL_STRIP, width - column);
     measure(j, base, part, &s);
     apply(j, base, part, &s);
   }
@@ -170,9 +170,9 @@ static stow_status run(stow_kernel_call* call, job* j, uint32_t axes) {
   size_t width = j->fold.is_run ? 1 : j->fold.width;
   size_t count = j->fold.gone * (j->fold.is_run ? j->fold.width : 1);
   j->count = (double)count;
-  size_t strips = (width + STOWI_KERNEL_BLOCK - 1) / STOWI_KERNEL_BLOCK;
+  size_t strips = (width + STOWI_KERNEL_STRIP - 1) / STOWI_KERNEL_STRIP;
   stow_kernel_split(call, j->fold.kept * strips,
-                    stowi_kernel_grain_of(count * stowi_kernel_smaller(width, STOWI_KERNEL_BLOCK)),
+                    stowi_kernel_grain_of(count * stowi_kernel_smaller(width, STOWI_KERNEL_STRIP)),
                     strips_task, j);
   return STOW_OK;
 }

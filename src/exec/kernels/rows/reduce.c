@@ -191,7 +191,7 @@ static double run_of_reals(const job* j, reduction op, size_t base, const double
 
 static void strip_of_reals(const job* j, reduction op, size_t base, size_t width,
                            const double* most, double* into) {
-  double room[STOWI_KERNEL_BLOCK];
+  double room[STOWI_KERNEL_STRIP];
   for (size_t k = 0; k < width; ++k) {
     into[k] = reduce_first_real(op);
   }
@@ -206,7 +206,7 @@ static void strip_of_reals(const job* j, reduction op, size_t base, size_t width
 }
 
 static void reduce_real_rows(const job* j, size_t base, size_t width, double* out) {
-  double most[STOWI_KERNEL_BLOCK];
+  double most[STOWI_KERNEL_STRIP];
   bool has_most = j->op == REDUCE_LOG_SUM_EXP;
   if (j->fold.is_run) {
     most[0] = has_most ? finite_or_zero(run_of_reals(j, REDUCE_MAX, base, NULL)) : 0;
@@ -245,7 +245,7 @@ static int64_t run_of_ints(const job* j, size_t base) {
 }
 
 static void reduce_int_rows(const job* j, size_t base, size_t width, int64_t* out) {
-  int64_t room[STOWI_KERNEL_BLOCK];
+  int64_t room[STOWI_KERNEL_STRIP];
   if (j->fold.is_run) {
     out[0] = run_of_ints(j, base);
   } else {
@@ -268,11 +268,11 @@ static void reduce_int_rows(const job* j, size_t base, size_t width, int64_t* ou
 
 static void piece(const job* j, size_t base, size_t at, size_t width) {
   if (j->is_real) {
-    double out[STOWI_KERNEL_BLOCK];
+    double out[STOWI_KERNEL_STRIP];
     reduce_real_rows(j, base, width, out);
     stowi_kernel_store_f64(j->y->dtype, j->y->data, at, width, out);
   } else {
-    int64_t out[STOWI_KERNEL_BLOCK];
+    int64_t out[STOWI_KERNEL_STRIP];
     reduce_int_rows(j, base, width, out);
     stowi_kernel_store_i64(j->y->dtype, j->y->data, at, width, out);
   }
@@ -288,12 +288,12 @@ static void runs_task(void* user, size_t begin, size_t end, uint32_t worker) {
 
 static void strips_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
-  size_t strips = (j->fold.width + STOWI_KERNEL_BLOCK - 1) / STOWI_KERNEL_BLOCK;
+  size_t strips = (j->fold.width + STOWI_KERNEL_STRIP - 1) / STOWI_KERNEL_STRIP;
   (void)worker;
   for (size_t s = begin; s < end; ++s) {
-    size_t column = s % strips * STOWI_KERNEL_BLOCK;
+    size_t column = s % strips * STOWI_KERNEL_STRIP;
     size_t kept = s / strips;
-    size_t width = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->fold.width - column);
+    size_t width = stowi_kernel_smaller(STOWI_KERNEL_STRIP, j->fold.width - column);
     piece(j, stowi_kernel_fold_kept(&j->fold, kept) + column, kept * j->fold.width + column, width);
   }
 }
@@ -303,8 +303,8 @@ static void divide(const stow_kernel_call* call, job* j) {
   if (fold->is_run) {
     stow_kernel_split(call, fold->kept, stowi_kernel_grain_of(j->count), runs_task, j);
   } else {
-    size_t strips = (fold->width + STOWI_KERNEL_BLOCK - 1) / STOWI_KERNEL_BLOCK;
-    size_t width = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, fold->width);
+    size_t strips = (fold->width + STOWI_KERNEL_STRIP - 1) / STOWI_KERNEL_STRIP;
+    size_t width = stowi_kernel_smaller(STOWI_KERNEL_STRIP, fold->width);
     stow_kernel_split(call, fold->kept * strips, stowi_kernel_grain_of(j->count * width),
                       strips_task, j);
   }

@@ -27,6 +27,8 @@ typedef struct moments {
   double factor;
 } moments;
 
+enum { ELEMENTS = 128 };  // that are normalised at a time
+
 #define REAL float
 #define OF(name) name##_f32
 #include "exec/kernels/rows/row_norm_body.h"

@@ -38,7 +38,7 @@ static moments OF(measure)(const job* j, size_t first) {
 }
 
 static void OF(scale)(const job* j, size_t at, size_t count, moments m, const REAL* in, REAL* out) {
-  REAL room[STOWI_KERNEL_BLOCK];
+  REAL room[ELEMENTS];
   OF(stowi_kernel_affine)(in, count, (REAL)m.mean, (REAL)m.factor, 0, out);
   if (j->scale.tensor != NULL) {
     const REAL* scale = OF(stowi_kernel_param)(&j->scale, at, count, 1, room);
@@ -57,10 +57,10 @@ static void OF(scale)(const job* j, size_t at, size_t count, moments m, const RE
 // Of a block everything is read before anything is written: y and the sums may be in place of what
 // is read.
 static void OF(normalize)(const job* j, size_t first, moments m) {
-  REAL room[STOWI_KERNEL_BLOCK];
-  REAL out[STOWI_KERNEL_BLOCK];
-  for (size_t i = 0; i < j->count; i += STOWI_KERNEL_BLOCK) {
-    size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->count - i);
+  REAL room[ELEMENTS];
+  REAL out[ELEMENTS];
+  for (size_t i = 0; i < j->count; i += ELEMENTS) {
+    size_t count = stowi_kernel_smaller(ELEMENTS, j->count - i);
     const REAL* in = OF(load_sum)(j, first + i, count, room);
     OF(scale)(j, first + i, count, m, in, out);
     if (j->sums != NULL) {

@@ -13,9 +13,8 @@ static inline void OF(multiply)(const REAL* in, size_t count, REAL factor, REAL*
 }
 
 // The sum of exp(x - most) of a row; where |keeps|, these are written to y.
-static double OF(sum_exps)(const job* j, size_t first, REAL most, bool keeps) {
-  REAL room[STOWI_KERNEL_BLOCK];
-  REAL out[STOWI_KERNEL_BLOCK];
+static double OF(sum_exps)(const job* j, size_t first, REAL most, bool keeps, REAL* room) {
+  REAL* out = room;  // an element is read before it is written
   double sum = 0;
   for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
     size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
@@ -29,9 +28,9 @@ static double OF(sum_exps)(const job* j, size_t first, REAL most, bool keeps) {
   return sum;
 }
 
-static void OF(finish_row)(const job* j, size_t first, REAL most, double sum, bool keeps) {
-  REAL room[STOWI_KERNEL_BLOCK];
-  REAL out[STOWI_KERNEL_BLOCK];
+static void OF(finish_row)(const job* j, size_t first, REAL most, double sum, bool keeps,
+                           REAL* room) {
+  REAL* out = room;  // an element is read before it is written
   REAL factor = (REAL)(1 / sum);
   REAL log_sum = j->is_log ? (REAL)log(sum) : 0;
   for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
@@ -59,15 +58,15 @@ static void OF(row)(const job* j, size_t first) {
     most = OF(stowi_kernel_most)(in, count, most);
   }
   bool keeps = !j->is_log && j->dtype == REAL_DTYPE;
-  double sum = OF(sum_exps)(j, first, most, keeps);
-  OF(finish_row)(j, first, most, sum, keeps);
+  double sum = OF(sum_exps)(j, first, most, keeps, room);
+  OF(finish_row)(j, first, most, sum, keeps, room);
 }
 
 // ---------------------------------------------------------------------------------------------
-// Neighbouring rows, at most a block of them, all at once
+// Neighbouring rows, a strip of them at once
 
 static void OF(strip_most)(const job* j, size_t first, size_t width, REAL* most) {
-  REAL room[STOWI_KERNEL_BLOCK];
+  REAL room[STOWI_KERNEL_STRIP];
   for (size_t k = 0; k < width; ++k) {
     most[k] = -(REAL)INFINITY;
   }
@@ -80,14 +79,14 @@ static void OF(strip_most)(const job* j, size_t first, size_t width, REAL* most)
 }
 
 static void OF(strip_exps)(const job* j, size_t at, size_t width, const REAL* most, REAL* out) {
-  REAL room[STOWI_KERNEL_BLOCK];
+  REAL room[STOWI_KERNEL_STRIP];
   const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, at, width, room);
   OF(stowi_kernel_exps)(in, width, most, 1, out);
 }
 
 static void OF(strip_finish)(const job* j, size_t at, size_t width, const REAL* most,
                              const double* sums, REAL* out) {
-  REAL room[STOWI_KERNEL_BLOCK];
+  REAL room[STOWI_KERNEL_STRIP];
   if (j->is_log) {
     const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, at, width, room);
     for (size_t k = 0; k < width; ++k) {
@@ -103,9 +102,9 @@ static void OF(strip_finish)(const job* j, size_t at, size_t width, const REAL* 
 }
 
 static void OF(strip)(const job* j, size_t first, size_t width) {
-  REAL most[STOWI_KERNEL_BLOCK];
-  REAL out[STOWI_KERNEL_BLOCK];
-  double sums[STOWI_KERNEL_BLOCK] = {0};
+  REAL most[STOWI_KERNEL_STRIP];
+  REAL out[STOWI_KERNEL_STRIP];
+  double sums[STOWI_KERNEL_STRIP] = {0};
   OF(strip_most)(j, first, width, most);
   for (size_t i = 0; i < j->rows.count; ++i) {
     OF(strip_exps)(j, first + i * j->rows.inner, width, most, out);

@@ -14,8 +14,10 @@ typedef struct job {
   size_t half;
 } job;
 
+enum { ELEMENTS = 128 };  // at a time
+
 static void load_sum(const job* j, size_t at, size_t count, double* out) {
-  double room[STOWI_KERNEL_BLOCK];
+  double room[ELEMENTS];
   const double* bias = stowi_kernel_param_f64(&j->bias, at, count, 0, room);
   stowi_kernel_load_f64(j->x->dtype, j->x->data, at, count, out);
   for (size_t i = 0; i < count; ++i) {
@@ -32,12 +34,12 @@ static double gelu(stow_dtype dtype, double x) {
 
 static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
-  double left[STOWI_KERNEL_BLOCK];
-  double right[STOWI_KERNEL_BLOCK];
+  double left[ELEMENTS];
+  double right[ELEMENTS];
   (void)worker;
   for (size_t r = begin; r < end; ++r) {
-    for (size_t i = 0; i < j->half; i += STOWI_KERNEL_BLOCK) {
-      size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->half - i);
+    for (size_t i = 0; i < j->half; i += ELEMENTS) {
+      size_t count = stowi_kernel_smaller(ELEMENTS, j->half - i);
       size_t at = 2 * r * j->half + i;
       load_sum(j, at, count, left);
       load_sum(j, at + j->half, count, right);

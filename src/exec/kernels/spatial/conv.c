@@ -1,240 +1,12 @@
-// Convolution of floats, by one of three methods: depthwise, in f64, or as a matrix product.
+// Convolution of floats as a matrix product, or row by row (conv_rows.c).
 #include "exec/kernels/spatial/conv.h"
 
-#include <string.h>
-
 #include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/spatial/window.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/size.h"
-
-// ---------------------------------------------------------------------------------------------
-// Depthwise convolution: few channels of the result read a single channel of x. A matrix of few
-// rows would waste a product's blocking, so rows of the result are summed tap by tap, each tap over
-// the positions where it reads no padding. The row stays in the first-level cache.
-//
-// Bits: an element begins as its bias (and addend); taps are added in ascending order.
-
-// Into functions for wider vectors as well.
-#if defined(__GNUC__)
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#else
-#define ALWAYS_INLINE inline
-#endif
-
-static void begin_row(const stowi_kernel_conv* c, size_t channel, size_t first, float* to) {
-  size_t width = (size_t)c->window.out_width;
-  float bias = c->bias == NULL ? 0 : ((const float*)c->bias->data)[channel];
-  if (c->addend == NULL) {
-    for (size_t i = 0; i < width; ++i) {
-      to[i] = bias;
-    }
-    return;
-  }
-  const float* addend = (const float*)c->addend->data + first;
-  for (size_t i = 0; i < width; ++i) {
-    to[i] = addend[i] + bias;
-  }
-}
-
-static ALWAYS_INLINE void add_tap(float* to, const float* x, size_t stride, size_t count,
-                                  float weight) {
-  if (stride == 1) {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] += weight * x[i];
-    }
-  } else if (stride == 2) {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] += weight * x[2 * i];
-    }
-  } else {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] += weight * x[i * stride];
-    }
-  }
-}
-
-// Three taps that lie side by side, in one walk over the positions where all of them read x.
-static ALWAYS_INLINE void add_three(float* to, const float* x, size_t stride, size_t count,
-                                    const float* weights) {
-  float a = weights[0];
-  float b = weights[1];
-  float c = weights[2];
-  if (stride == 1) {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] = ((to[i] + a * x[i]) + b * x[i + 1]) + c * x[i + 2];
-    }
-  } else if (stride == 2) {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] = ((to[i] + a * x[2 * i]) + b * x[2 * i + 1]) + c * x[2 * i + 2];
-    }
-  } else {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] = ((to[i] + a * x[i * stride]) + b * x[i * stride + 1]) + c * x[i * stride + 2];
-    }
-  }
-}
-
-// One outer tap at position |i|, near a border: |x| is its row of x.
-static inline void add_border(const stowi_kernel_slide* s, const float* x, const float* weights,
-                              int64_t i, float* to) {
-  uint32_t last = s->rank - 1;
-  int64_t at = i * s->strides[last] - s->begins[last];
-  for (int64_t k = 0; k < s->kernel_width; ++k, at += s->dilations[last]) {
-    if (at >= 0 && at < s->in_width) {
-      to[i] += weights[k] * x[at];
-    }
-  }
-}
-
-// One outer tap at the positions [lo, hi), where none of its taps reads padding.
-static ALWAYS_INLINE void add_interior(const stowi_kernel_slide* s, const float* x,
-                                       const float* weights, int64_t lo, int64_t hi, float* to) {
-  uint32_t last = s->rank - 1;
-  size_t stride = (size_t)s->strides[last];
-  x += lo * s->strides[last] - s->begins[last];
-  int64_t k = 0;
-  for (; s->dilations[last] == 1 && k + 3 <= s->kernel_width; k += 3) {
-    add_three(to + lo, x + k, stride, (size_t)(hi - lo), weights + k);
-  }
-  for (; k < s->kernel_width; ++k) {
-    add_tap(to + lo, x + k * s->dilations[last], stride, (size_t)(hi - lo), weights[k]);
-  }
-}
-
-static ALWAYS_INLINE void add_outer_tap(const stowi_kernel_slide* s, const float* x,
-                                        const float* weights, int64_t lo, int64_t hi, float* to) {
-  for (int64_t i = 0; i < lo; ++i) {
-    add_border(s, x, weights, i, to);
-  }
-  if (lo < hi) {
-    add_interior(s, x, weights, lo, hi, to);
-  }
-  for (int64_t i = hi; i < s->out_width; ++i) {
-    add_border(s, x, weights, i, to);
-  }
-}
-
-static ALWAYS_INLINE void convolve_channels(const stowi_kernel_conv* c, size_t begin, size_t end) {
-  const stowi_kernel_slide* w = &c->window;
-  size_t channels = c->group * c->out_channels;
-  int64_t lo;
-  int64_t hi;
-  stowi_kernel_slide_interior(w, &lo, &hi);
-  for (size_t i = begin; i < end; ++i) {
-    size_t channel = i % channels;
-    size_t source = i / channels * c->group + channel / c->out_channels;
-    const float* x = (const float*)c->x->data + source * w->in_count;
-    const float* weights = (const float*)c->w->data + channel * w->taps;
-    for (size_t row = 0; row < w->out_rows; ++row) {
-      size_t first = i * w->out_count + row * (size_t)w->out_width;
-      float* to = (float*)c->y->data + first;
-      begin_row(c, channel, first, to);
-      for (size_t tap = 0; tap < w->outer_taps; ++tap) {
-        int64_t at = stowi_kernel_slide_row(w, row, tap);
-        if (at >= 0) {
-          add_outer_tap(w, x + at, weights + tap * (size_t)w->kernel_width, lo, hi, to);
-        }
-      }
-    }
-  }
-}
-
-#if defined(__GNUC__) && defined(__x86_64__)
-__attribute__((target("avx2"))) static void convolve_avx2(const stowi_kernel_conv* c, size_t begin,
-                                                          size_t end) {
-  convolve_channels(c, begin, end);
-}
-#endif
-
-static void depthwise_task(void* user, size_t begin, size_t end, uint32_t worker) {
-  (void)worker;
-#if defined(__GNUC__) && defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) {
-    convolve_avx2(user, begin, end);
-    return;
-  }
-#endif
-  convolve_channels(user, begin, end);
-}
-
-// Each channel of the result reads one channel of x: f32.
-static void conv_depthwise(stowi_kernel_conv* c) {
-  if (stow_tensor_elements(c->y) == 0) {
-    return;
-  }
-  size_t cost = c->window.out_count * c->window.taps + 1;
-  size_t count = (size_t)c->window.batch * c->group * c->out_channels;
-  stow_kernel_split(c->call, count, 16384 / cost + 1, depthwise_task, c);
-}
-
-// ---------------------------------------------------------------------------------------------
-// Convolution of f64: rows of the result are summed tap by tap, channel by channel. Rare, so the
-// code is plain: every product costs a load and a store of the result.
-
-static void begin_row_f64(const stowi_kernel_conv* c, size_t channel, size_t first, double* to) {
-  size_t width = (size_t)c->window.out_width;
-  double bias = c->bias == NULL ? 0 : ((const double*)c->bias->data)[channel];
-  for (size_t i = 0; i < width; ++i) {
-    to[i] = c->addend == NULL ? bias : ((const double*)c->addend->data)[first + i] + bias;
-  }
-}
-
-static void add_row(const stowi_kernel_slide* w, const double* x, const double* weights,
-                    double* to) {
-  uint32_t last = w->rank - 1;
-  for (int64_t k = 0; k < w->kernel_width; ++k) {
-    int64_t lo;
-    int64_t hi;
-    stowi_kernel_slide_range(w, last, k, &lo, &hi);
-    int64_t offset = k * w->dilations[last] - w->begins[last];
-    for (int64_t i = lo; i < hi; ++i) {
-      to[i] += weights[k] * x[i * w->strides[last] + offset];
-    }
-  }
-}
-
-// Row |row| of channel |channel|, which reads the channels of its group from |x| on.
-static void convolve_row(const stowi_kernel_conv* c, size_t channel, size_t row, const double* x,
-                         double* to) {
-  const stowi_kernel_slide* w = &c->window;
-  for (size_t k = 0; k < c->in_channels; ++k) {
-    const double* weights = (const double*)c->w->data + (channel * c->in_channels + k) * w->taps;
-    for (size_t tap = 0; tap < w->outer_taps; ++tap) {
-      int64_t at = stowi_kernel_slide_row(w, row, tap);
-      if (at >= 0) {
-        add_row(w, x + k * w->in_count + (size_t)at, weights + tap * (size_t)w->kernel_width, to);
-      }
-    }
-  }
-}
-
-static void double_task(void* user, size_t begin, size_t end, uint32_t worker) {
-  (void)worker;
-  const stowi_kernel_conv* c = user;
-  const stowi_kernel_slide* w = &c->window;
-  size_t channels = c->group * c->out_channels;
-  for (size_t i = begin; i < end; ++i) {
-    size_t channel = i % channels;
-    size_t group = i / channels * c->group + channel / c->out_channels;
-    const double* x = (const double*)c->x->data + group * c->in_channels * w->in_count;
-    for (size_t row = 0; row < w->out_rows; ++row) {
-      size_t first = i * w->out_count + row * (size_t)w->out_width;
-      double* to = (double*)c->y->data + first;
-      begin_row_f64(c, channel, first, to);
-      convolve_row(c, channel, row, x, to);
-    }
-  }
-}
-
-// f64, a row of y at a time.
-static void conv_double(stowi_kernel_conv* c) {
-  if (stow_tensor_elements(c->y) != 0) {
-    stow_kernel_split(c->call, (size_t)c->window.batch * c->group * c->out_channels, 1, double_task,
-                      c);
-  }
-}
 
 // ---------------------------------------------------------------------------------------------
 // Convolution as a matrix product: the weights [M × depth] times the window data [depth ×
@@ -312,7 +84,8 @@ static uint64_t weights_size(const stowi_kernel_conv* c) {
 static uint64_t worker_size(const stowi_kernel_conv* c) {
   size_t positions = stowi_kernel_smaller(round_up(c->window.out_count, STEP), MOST_POSITIONS);
   return panel_size(c) + tile_size(c) +
-         stowi_kernel_align64(stowi_kernel_gemm_scratch(c->out_channels, positions, c->depth, 1));
+         stowi_kernel_align64(
+             stowi_kernel_gemm_scratch(c->out_channels, positions, c->depth, 1, 0));
 }
 
 // All others, through products of matrices: f32, f16, bf16.
@@ -323,85 +96,16 @@ static uint64_t conv_panel_scratch(const stowi_kernel_conv* c) {
 // ---------------------------------------------------------------------------------------------
 // Panels
 
-// Positions [begin, end) of one row of the result: |to| is where the panel's column for |begin| is.
-typedef struct segment {
-  size_t row;
-  int64_t begin, end;
-  float* to;
-} segment;
-
-static void copy_row(stow_dtype dtype, const void* from, size_t first, size_t stride, size_t count,
-                     float* to) {
-  if (dtype != STOW_F32) {
-    for (size_t i = 0; stride != 1 && i < count; ++i) {
-      stowi_kernel_load_f32(dtype, from, first + i * stride, 1, to + i);
-    }
-    if (stride == 1) {
-      stowi_kernel_load_f32(dtype, from, first, count, to);
-    }
-    return;
-  }
-  const float* x = (const float*)from + first;
-  if (stride == 1) {
-    memcpy(to, x, count * sizeof(float));
-  } else if (stride == 2) {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] = x[2 * i];
-    }
-  } else {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] = x[i * stride];
-    }
-  }
-}
-
-static void fill_zeros(float* to, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    to[i] = 0;
-  }
-}
-
-// What tap (|outer|, |k|) reads for the segment, in every channel of the group. |row| is where x's
-// row begins, -1 for padding.
-static void copy_tap(const job* j, const segment* s, size_t outer, int64_t k, size_t x_first,
-                     int64_t row) {
-  const stowi_kernel_slide* w = &j->c->window;
-  uint32_t last = w->rank - 1;
-  int64_t lo;
-  int64_t hi;
-  stowi_kernel_slide_range(w, last, k, &lo, &hi);
-  lo = row < 0 ? s->end : stowi_kernel_min_i64(stowi_kernel_max_i64(lo, s->begin), s->end);
-  hi = row < 0 ? s->end : stowi_kernel_min_i64(stowi_kernel_max_i64(hi, lo), s->end);
-  int64_t at = lo * w->strides[last] + k * w->dilations[last] - w->begins[last];
-  size_t before = (size_t)(lo - s->begin);
-  size_t inside = (size_t)(hi - lo);
-  size_t after = (size_t)(s->end - hi);
-  float* to = s->to + (outer * (size_t)w->kernel_width + (size_t)k) * j->panel_row;
-  for (size_t c = 0; c < j->c->in_channels; ++c) {
-    fill_zeros(to, before);
-    if (inside != 0) {
-      copy_row(j->c->x->dtype, j->c->x->data, x_first + c * w->in_count + (size_t)(row + at),
-               (size_t)w->strides[last], inside, to + before);
-    }
-    fill_zeros(to + before + inside, after);
-    to += w->taps * j->panel_row;
-  }
-}
-
 // |x_first| is the first element of the group's channels in the image.
 static void fill_panel(const job* j, size_t first, size_t count, size_t x_first, float* panel) {
   const stowi_kernel_slide* w = &j->c->window;
-  size_t width = (size_t)w->out_width;
-  for (size_t done = 0; done < count && j->c->in_channels != 0;) {
-    segment s = {(first + done) / width, (int64_t)((first + done) % width), 0, panel + done};
-    s.end = stowi_kernel_min_i64(w->out_width, s.begin + (int64_t)(count - done));
-    for (size_t outer = 0; outer < w->outer_taps; ++outer) {
-      int64_t row = stowi_kernel_slide_row(w, s.row, outer);
-      for (int64_t k = 0; k < w->kernel_width; ++k) {
-        copy_tap(j, &s, outer, k, x_first, row);
-      }
+  for (size_t tap = 0; tap < w->taps && j->c->in_channels != 0; ++tap) {
+    for (size_t done = 0; done < count;) {
+      stowi_kernel_tap_run run = stowi_kernel_slide_run(w, tap, first + done, count - done);
+      stowi_kernel_tap_run_load(&run, j->c->x, x_first, j->c->in_channels, w->in_count,
+                                panel + tap * j->panel_row + done, w->taps * j->panel_row);
+      done += stowi_kernel_tap_run_count(&run);
     }
-    done += (size_t)(s.end - s.begin);
   }
 }
 
@@ -478,8 +182,8 @@ static void run_part(const job* j, const part* p, const space* s) {
     fill_panel(j, p->first, p->count, x_first, s->panel);
   }
   const float* weights = j->weights + (p->group * c->out_channels + p->row) * c->depth;
-  stowi_kernel_gemm gemm = {p->rows, p->count, c->depth, {weights, c->depth, 1},        factor,
-                            to,      to_row,   1,        begin_result(c, p, to, to_row)};
+  stowi_kernel_gemm gemm = {p->rows, p->count, c->depth, {weights, c->depth, 1},         factor,
+                            to,      to_row,   1,        begin_result(c, p, to, to_row), 0};
   stowi_kernel_gemm_alone(&gemm, s->gemm);
   for (size_t r = 0; j->is_half && r < p->rows; ++r) {
     stowi_kernel_store_f32(c->y->dtype, c->y->data, result_at(c, p, r), p->count, to + r * to_row);
@@ -535,6 +239,198 @@ static void conv_panel(stowi_kernel_conv* c) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// The same product with a smaller panel, of f32: a chain's steps for few positions. Chains are
+// added to the result one after the other, as a product of all steps does it.
+
+#define CHUNK_POSITIONS 48  // an odd number of cache lines
+
+// What steps [row, row + rows) read for positions [column, column + columns).
+static void load_steps(const stowi_kernel_conv* c, size_t x_first, const stowi_kernel_block* block,
+                       float* to, size_t to_row) {
+  const stowi_kernel_slide* w = &c->window;
+  for (size_t i = 0; i < block->rows; ++i) {
+    size_t step = block->row + i;
+    for (size_t done = 0; done < block->columns;) {
+      stowi_kernel_tap_run run =
+          stowi_kernel_slide_run(w, step % w->taps, block->column + done, block->columns - done);
+      stowi_kernel_tap_run_load(&run, c->x, x_first + step / w->taps * w->in_count, 1, 0,
+                                to + i * to_row + done, 0);
+      done += stowi_kernel_tap_run_count(&run);
+    }
+  }
+}
+
+static size_t chunk_steps(const stowi_kernel_conv* c) {
+  return stowi_kernel_smaller(c->depth, STOWI_KERNEL_GEMM_CHAIN);
+}
+
+static uint64_t chunk_panel_size(const stowi_kernel_conv* c) {
+  return (uint64_t)chunk_steps(c) * CHUNK_POSITIONS * sizeof(float);
+}
+
+static uint64_t chunk_size(const stowi_kernel_conv* c) {
+  size_t positions = stowi_kernel_smaller(c->window.out_count, CHUNK_POSITIONS);
+  return chunk_panel_size(c) +
+         stowi_kernel_gemm_scratch(c->out_channels, positions, chunk_steps(c), 1, 1);
+}
+
+// All channels of a group, for some positions of an image.
+static void run_chunk(const stowi_kernel_conv* c, const part* p, unsigned char* scratch) {
+  size_t x_first = (p->image * c->group + p->group) * c->in_channels * c->window.in_count;
+  float* panel = (float*)(void*)scratch;
+  const float* weights = (const float*)c->w->data + p->group * c->out_channels * c->depth;
+  stowi_kernel_gemm gemm = {.m = p->rows,
+                            .n = p->count,
+                            .b = {panel, CHUNK_POSITIONS, 1},
+                            .c = (float*)c->y->data + result_at(c, p, 0),
+                            .c_row = c->window.out_count,
+                            .alpha = 1,
+                            .variant = 1};
+  gemm.accumulate = begin_result(c, p, gemm.c, gemm.c_row);
+  for (size_t step = 0; step < c->depth || step == 0; step += STOWI_KERNEL_GEMM_CHAIN) {
+    gemm.k = stowi_kernel_smaller(c->depth - step, STOWI_KERNEL_GEMM_CHAIN);
+    gemm.a = (stowi_kernel_matrix){weights + step, c->depth, 1};
+    load_steps(c, x_first, &(stowi_kernel_block){step, gemm.k, p->first, p->count}, panel,
+               CHUNK_POSITIONS);
+    stowi_kernel_gemm_alone(&gemm, scratch + chunk_panel_size(c));
+    gemm.accumulate = true;
+  }
+}
+
+static size_t chunks_of(const stowi_kernel_conv* c) {
+  return (c->window.out_count + CHUNK_POSITIONS - 1) / CHUNK_POSITIONS;
+}
+
+static void run_chunks(void* user, size_t begin, size_t end, uint32_t worker) {
+  const stowi_kernel_conv* c = user;
+  size_t blocks = chunks_of(c);
+  for (size_t unit = begin; unit < end; ++unit) {
+    part p = {unit / blocks / c->group, unit / blocks % c->group,        0,
+              c->out_channels,          unit % blocks * CHUNK_POSITIONS, 0};
+    p.count = stowi_kernel_smaller(CHUNK_POSITIONS, c->window.out_count - p.first);
+    run_chunk(c, &p, (unsigned char*)c->call->scratch + worker * chunk_size(c));
+  }
+}
+
+static void conv_chunks(stowi_kernel_conv* c) {
+  if (stow_tensor_elements(c->y) != 0) {
+    stow_kernel_split(c->call, (size_t)c->window.batch * c->group * chunks_of(c), 1, run_chunks, c);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// The same product in little room: what a few steps read for a tile's positions is copied each time
+// that a tile needs it, so that neither a panel nor weights in f32 are kept.
+
+// One group of an image.
+typedef struct tiles {
+  const stowi_kernel_conv* c;
+  size_t image, group;
+} tiles;
+
+static const float* load_weights(const void* user, const stowi_kernel_block* block, float* room,
+                                 size_t* row) {
+  const tiles* t = user;
+  const stowi_kernel_conv* c = t->c;
+  size_t first = (t->group * c->out_channels + block->row) * c->depth + block->column;
+  if (c->w->dtype == STOW_F32) {
+    *row = c->depth;
+    return (const float*)c->w->data + first;
+  }
+  for (size_t i = 0; i < block->rows; ++i) {
+    stowi_kernel_load_f32(c->w->dtype, c->w->data, first + i * c->depth, block->columns,
+                          room + i * *row);
+  }
+  return room;
+}
+
+static const float* load_windows(const void* user, const stowi_kernel_block* block, float* room,
+                                 size_t* row) {
+  const tiles* t = user;
+  const stowi_kernel_slide* w = &t->c->window;
+  size_t x_first = (t->image * t->c->group + t->group) * t->c->in_channels * w->in_count;
+  if (room == NULL) {
+    *row = w->in_count;
+    return (const float*)t->c->x->data + x_first + block->row * w->in_count + block->column;
+  }
+  load_steps(t->c, x_first, block, room, *row);
+  return room;
+}
+
+static part part_of(const tiles* t, const stowi_kernel_block* block) {
+  return (part){t->image, t->group, block->row, block->rows, block->column, block->columns};
+}
+
+static bool begin_tile(const void* user, const stowi_kernel_block* block, float* to,
+                       size_t to_row) {
+  part p = part_of(user, block);
+  return begin_result(((const tiles*)user)->c, &p, to, to_row);
+}
+
+static void finish_half(const void* user, const stowi_kernel_block* block, float* tile,
+                        size_t tile_row) {
+  const stowi_kernel_conv* c = ((const tiles*)user)->c;
+  part p = part_of(user, block);
+  for (size_t r = 0; r < p.rows; ++r) {
+    stowi_kernel_store_f32(c->y->dtype, c->y->data, result_at(c, &p, r), p.count,
+                           tile + r * tile_row);
+  }
+}
+
+// For |t->group| of |t->image|; without data for scratch.
+static stowi_kernel_lean lean_of(const tiles* t) {
+  static float none;
+  const stowi_kernel_conv* c = t->c;
+  part whole = {t->image, t->group, 0, 0, 0, 0};
+  float* y = c->y->data == NULL ? &none : c->y->data;
+  return (stowi_kernel_lean){
+      .m = c->out_channels,
+      .n = c->window.out_count,
+      .k = c->depth,
+      .user = t,
+      .a = load_weights,
+      .b = load_windows,
+      .a_is_there = c->w->dtype == STOW_F32,
+      .b_is_there = !is_half(c) && stowi_kernel_slide_is_pointwise(&c->window),
+      .c = is_half(c) ? NULL : y + (y == &none ? 0 : result_at(c, &whole, 0)),
+      .c_row = c->window.out_count,
+      .begin = c->bias != NULL || c->addend != NULL ? begin_tile : NULL,
+      .finish = is_half(c) ? finish_half : NULL};
+}
+
+static uint64_t lean_size(const stowi_kernel_conv* c) {
+  tiles t = {c, 0, 0};
+  stowi_kernel_lean lean = lean_of(&t);
+  return stowi_kernel_lean_scratch(&lean);
+}
+
+static void run_tiles(void* user, size_t begin, size_t end, uint32_t worker) {
+  const stowi_kernel_conv* c = user;
+  unsigned char* scratch = (unsigned char*)c->call->scratch + worker * lean_size(c);
+  while (begin < end) {
+    tiles t = {c, 0, 0};
+    stowi_kernel_lean lean = lean_of(&t);
+    size_t each = stowi_kernel_lean_tiles(&lean);
+    t.image = begin / each / c->group;
+    t.group = begin / each % c->group;
+    lean = lean_of(&t);
+    size_t first = begin % each;
+    size_t count = stowi_kernel_smaller(end - begin, each - first);
+    stowi_kernel_lean_run(&lean, first, first + count, scratch);
+    begin += count;
+  }
+}
+
+static void conv_lean(stowi_kernel_conv* c) {
+  tiles t = {c, 0, 0};
+  stowi_kernel_lean lean = lean_of(&t);
+  if (stow_tensor_elements(c->y) != 0) {
+    stow_kernel_split(c->call, (size_t)c->window.batch * c->group * stowi_kernel_lean_tiles(&lean),
+                      stowi_kernel_lean_grain(&lean), run_tiles, c);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
 // The kernel: chooses the method by dtype and weights.
 
 stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
@@ -563,19 +459,51 @@ static bool is_depthwise(const stowi_kernel_conv* c) {
   return c->x->dtype == STOW_F32 && c->in_channels == 1 && c->out_channels <= 4;
 }
 
+typedef enum method { PANEL, CHUNKS, LEAN } method;
+
+// Of the methods up to the call's variant the one that needs least, and how much.
+static method method_of(const stowi_kernel_conv* c, uint64_t* out_size) {
+  uint32_t variant = stowi_kernel_variant(c->call);
+  uint64_t workers = c->call->workers;
+  method best = PANEL;
+  *out_size = conv_panel_scratch(c);
+  if (variant >= 1 && !is_half(c) && chunk_size(c) * workers < *out_size) {
+    best = CHUNKS;
+    *out_size = chunk_size(c) * workers;
+  }
+  if ((variant >= 2 || (variant == 1 && is_half(c))) && lean_size(c) * workers < *out_size) {
+    best = LEAN;
+    *out_size = lean_size(c) * workers;
+  }
+  return best;
+}
+
 uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c) {
-  return is_panel(c->x->dtype) && !is_depthwise(c) ? conv_panel_scratch(c) : 0;
+  uint64_t size = 0;
+  if (is_panel(c->x->dtype) && !is_depthwise(c)) {
+    (void)method_of(c, &size);
+  }
+  return size;
+}
+
+static void conv_products(stowi_kernel_conv* c) {
+  uint64_t size;
+  switch (method_of(c, &size)) {
+    case PANEL: conv_panel(c); break;
+    case CHUNKS: conv_chunks(c); break;
+    case LEAN: conv_lean(c); break;
+  }
 }
 
 stow_status stowi_kernel_conv_run(stowi_kernel_conv* c) {
   if (c->x->dtype == STOW_F64) {
-    conv_double(c);
+    stowi_kernel_conv_f64(c);
   } else if (!is_panel(c->x->dtype)) {
     return stow_kernel_fail(c->call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   } else if (is_depthwise(c)) {
-    conv_depthwise(c);
+    stowi_kernel_conv_depthwise(c);
   } else {
-    conv_panel(c);
+    conv_products(c);
   }
   return STOW_OK;
 }
@@ -593,4 +521,4 @@ static stow_status run_conv(stow_kernel_call* call) {
   return stowi_kernel_conv_run(&c);
 }
 
-STOWI_KERNEL(CONV, scratch_conv, run_conv);
+STOWI_KERNEL_VARIANTS(CONV, STOWI_KERNEL_CONV_VARIANTS, scratch_conv, run_conv);

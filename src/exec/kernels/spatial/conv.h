@@ -18,9 +18,16 @@ typedef struct stowi_kernel_conv {
   size_t depth;         // in_channels × taps: products in an element of y
 } stowi_kernel_conv;
 
+// With a panel for a block of positions, with a smaller one of f32, and in little room.
+#define STOWI_KERNEL_CONV_VARIANTS 3
+
 // Operands x, w, bias and, where |addend| is below SIZE_MAX, the addend at this index.
 stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
                                    stowi_kernel_conv* out);
+// Where each channel of the result reads one channel of x, in f32; needs no scratch.
+void stowi_kernel_conv_depthwise(stowi_kernel_conv* c);
+// In f64; needs no scratch.
+void stowi_kernel_conv_f64(stowi_kernel_conv* c);
 uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c);
 stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
 

@@ -16,6 +16,8 @@
 #define PRODUCT_FLOATS 65536  // of a block, unless the least number of positions needs more
 #define LEAST_POSITIONS 64
 #define MOST_POSITIONS 1024
+#define LEAN_CHANNELS 4  // of which products are in little room at a time
+#define LEAN_POSITIONS 32
 
 typedef struct job {
   const stow_kernel_call* call;
@@ -83,10 +85,24 @@ static uint64_t product_size(const job* j) {
   return stowi_kernel_align64((least > PRODUCT_FLOATS ? least : PRODUCT_FLOATS) * sizeof(float));
 }
 
-static uint64_t worker_size(const job* j) {
+static uint64_t fast_size(const job* j) {
   return product_size(j) + stowi_kernel_align64(stowi_kernel_gemm_scratch(
-                               rows_of(j), MOST_POSITIONS, j->in_channels, 1));
+                               rows_of(j), MOST_POSITIONS, j->in_channels, 1, 0));
 }
+
+// In little room: products of some channels and positions, of one tap.
+static uint64_t lean_size(const job* j) {
+  size_t channels = stowi_kernel_smaller(j->out_channels, LEAN_CHANNELS);
+  size_t positions = stowi_kernel_smaller(j->slide.out_count, LEAN_POSITIONS);
+  return stowi_kernel_align64((uint64_t)channels * positions * sizeof(float)) +
+         stowi_kernel_gemm_scratch(channels, positions, j->in_channels, 1, 2);
+}
+
+static bool is_lean(const job* j) {
+  return stowi_kernel_is_lean(j->call, fast_size(j), lean_size(j));
+}
+
+static uint64_t worker_size(const job* j) { return is_lean(j) ? lean_size(j) : fast_size(j); }
 
 // ---------------------------------------------------------------------------------------------
 // f32
@@ -118,49 +134,96 @@ static void add_products(const stowi_kernel_slide* s, size_t tap, size_t first, 
   }
 }
 
-static void run_part(const job* j, size_t unit, float* products, void* gemm_scratch) {
+static void begin_channels(const job* j, size_t first, size_t channels, float* y) {
+  for (size_t c = 0; c < channels; ++c) {
+    float bias = j->bias == NULL ? 0 : ((const float*)j->bias->data)[first + c];
+    for (size_t i = 0; i < j->slide.in_count; ++i) {
+      y[c * j->slide.in_count + i] = bias;
+    }
+  }
+}
+
+// Channels of the result, of one group of an image.
+typedef struct part {
+  size_t channels;
+  const float* x;  // of the group
+  const float* w;  // of the first channel
+  float* y;
+} part;
+
+// One block of positions: all products, then what they add.
+static void add_block(const job* j, const part* p, size_t first, size_t count, void* scratch) {
+  const stowi_kernel_slide* s = &j->slide;
+  float* products = scratch;
+  stowi_kernel_gemm gemm = {.m = p->channels * s->taps,
+                            .n = count,
+                            .k = j->in_channels,
+                            .a = {p->w, 1, j->out_channels * s->taps},
+                            .b = {p->x + first, s->out_count, 1},
+                            .c = products,
+                            .c_row = count,
+                            .alpha = 1};
+  stowi_kernel_gemm_alone(&gemm, (unsigned char*)scratch + product_size(j));
+  for (size_t r = 0; r < p->channels * s->taps; ++r) {
+    add_products(s, r % s->taps, first, count, products + r * count,
+                 p->y + r / s->taps * s->in_count);
+  }
+}
+
+// The same of one tap and some channels, some positions at a time.
+static void add_tap(const job* j, const part* p, size_t channel, size_t tap, size_t first,
+                    size_t count, void* scratch) {
+  const stowi_kernel_slide* s = &j->slide;
+  float* products = scratch;
+  size_t channels = stowi_kernel_smaller(p->channels - channel, LEAN_CHANNELS);
+  for (size_t at = first; at < first + count; at += LEAN_POSITIONS) {
+    size_t some = stowi_kernel_smaller(first + count - at, LEAN_POSITIONS);
+    stowi_kernel_gemm gemm = {
+        .m = channels,
+        .n = some,
+        .k = j->in_channels,
+        .a = {p->w + channel * s->taps + tap, s->taps, j->out_channels * s->taps},
+        .b = {p->x + at, s->out_count, 1},
+        .c = products,
+        .c_row = some,
+        .alpha = 1,
+        .variant = 2};
+    stowi_kernel_gemm_alone(&gemm, products + (channels * some + 15) / 16 * 16);
+    for (size_t c = 0; c < channels; ++c) {
+      add_products(s, tap, at, some, products + c * some, p->y + (channel + c) * s->in_count);
+    }
+  }
+}
+
+static void add_block_lean(const job* j, const part* p, size_t first, size_t count, void* scratch) {
+  for (size_t channel = 0; channel < p->channels; channel += LEAN_CHANNELS) {
+    for (size_t tap = 0; tap < j->slide.taps; ++tap) {
+      add_tap(j, p, channel, tap, first, count, scratch);
+    }
+  }
+}
+
+static void run_part(const job* j, size_t unit, void* scratch) {
   const stowi_kernel_slide* s = &j->slide;
   size_t channel = unit % j->parts * CHANNELS;
   size_t group = unit / j->parts % j->group;
   size_t image = unit / j->parts / j->group;
-  size_t channels = stowi_kernel_smaller(CHANNELS, j->out_channels - channel);
-  const float* x =
-      (const float*)j->x->data + (image * j->group + group) * j->in_channels * s->out_count;
-  const float* w =
-      (const float*)j->w->data + (group * j->in_channels * j->out_channels + channel) * s->taps;
   size_t first_channel = group * j->out_channels + channel;
-  float* y =
-      (float*)j->y->data + (image * j->group * j->out_channels + first_channel) * s->in_count;
-  for (size_t c = 0; c < channels; ++c) {
-    float bias = j->bias == NULL ? 0 : ((const float*)j->bias->data)[first_channel + c];
-    for (size_t i = 0; i < s->in_count; ++i) {
-      y[c * s->in_count + i] = bias;
-    }
-  }
+  part p = {.channels = stowi_kernel_smaller(CHANNELS, j->out_channels - channel)};
+  p.x = (const float*)j->x->data + (image * j->group + group) * j->in_channels * s->out_count;
+  p.w = (const float*)j->w->data + (group * j->in_channels * j->out_channels + channel) * s->taps;
+  p.y = (float*)j->y->data + (image * j->group * j->out_channels + first_channel) * s->in_count;
+  begin_channels(j, first_channel, p.channels, p.y);
   for (size_t first = 0; first < s->out_count; first += j->positions) {
     size_t count = stowi_kernel_smaller(j->positions, s->out_count - first);
-    stowi_kernel_gemm gemm = {channels * s->taps,
-                              count,
-                              j->in_channels,
-                              {w, 1, j->out_channels * s->taps},
-                              {x + first, s->out_count, 1},
-                              products,
-                              count,
-                              1,
-                              false};
-    stowi_kernel_gemm_alone(&gemm, gemm_scratch);
-    for (size_t r = 0; r < channels * s->taps; ++r) {
-      add_products(s, r % s->taps, first, count, products + r * count,
-                   y + r / s->taps * s->in_count);
-    }
+    (is_lean(j) ? add_block_lean : add_block)(j, &p, first, count, scratch);
   }
 }
 
 static void run_parts(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
-  unsigned char* mine = (unsigned char*)j->call->scratch + worker * worker_size(j);
   for (size_t unit = begin; unit < end; ++unit) {
-    run_part(j, unit, (float*)(void*)mine, mine + product_size(j));
+    run_part(j, unit, (unsigned char*)j->call->scratch + worker * worker_size(j));
   }
 }
 
@@ -223,4 +286,4 @@ static stow_status run_conv_transpose(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(CONV_TRANSPOSE, scratch_conv_transpose, run_conv_transpose);
+STOWI_KERNEL_VARIANTS(CONV_TRANSPOSE, 2, scratch_conv_transpose, run_conv_transpose);

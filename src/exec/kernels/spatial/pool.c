@@ -40,11 +40,22 @@ static uint64_t worker_size(const pooling* p) {
   return plane_size(p) + stowi_kernel_align64((uint64_t)p->slide.out_width * sizeof(float));
 }
 
+// In little room: some positions of a row of y, and what a tap reads for them.
+typedef struct piece {
+  float to[32];
+  float x[32];
+} piece;
+
+static bool is_lean(const pooling* p) {
+  return stowi_kernel_is_lean(p->call, worker_size(p), sizeof(piece));
+}
+
 // The largest or the average of f32, f16, bf16, i8 and u8, [N, C, spatial…], without indices: whole
 // rows of the result at a time. Scratch: a plane of x and a row of y as f32 for each worker, but
 // none for f32.
 static uint64_t pool_rows_scratch(const pooling* p) {
-  return p->x->dtype == STOW_F32 ? 0 : worker_size(p) * p->call->workers;
+  uint64_t each = is_lean(p) ? sizeof(piece) : worker_size(p);
+  return p->x->dtype == STOW_F32 ? 0 : each * p->call->workers;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -140,17 +151,15 @@ static void pool_row(const pooling* p, const float* x, size_t row, float* to) {
 // ---------------------------------------------------------------------------------------------
 // Planes
 
-static float plane_max(const pooling* p, const float* x) {
-  float best = least_f32(p->x->dtype);
-  for (size_t i = 0; i < p->slide.in_count; ++i) {
+static float max_of(float best, const float* x, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
     best = x[i] > best ? x[i] : best;
   }
   return best;
 }
 
-static float plane_sum(const pooling* p, const float* x) {
-  float lanes[LANES] = {0};
-  size_t count = p->slide.in_count;
+// |count| is a multiple of LANES, but for the last elements of a plane.
+static void add_to_lanes(float* lanes, const float* x, size_t count) {
   size_t i = 0;
   for (; i + LANES <= count; i += LANES) {
     for (size_t k = 0; k < LANES; ++k) {
@@ -160,12 +169,21 @@ static float plane_sum(const pooling* p, const float* x) {
   for (size_t k = 0; i + k < count; ++k) {
     lanes[k] += x[i + k];
   }
+}
+
+static float sum_of_lanes(float* lanes) {
   for (size_t half = LANES / 2; half != 0; half /= 2) {
     for (size_t k = 0; k < half; ++k) {
       lanes[k] += lanes[k + half];
     }
   }
   return lanes[0];
+}
+
+static float plane_sum(const pooling* p, const float* x) {
+  float lanes[LANES] = {0};
+  add_to_lanes(lanes, x, p->slide.in_count);
+  return sum_of_lanes(lanes);
 }
 
 static void pool_plane(const pooling* p, size_t plane, const float* x, float* row_buffer) {
@@ -177,11 +195,82 @@ static void pool_plane(const pooling* p, size_t plane, const float* x, float* ro
     if (!p->is_global) {
       pool_row(p, x, row, to);
     } else {
-      to[0] = p->op == POOL_MAX ? plane_max(p, x) : plane_sum(p, x) / (float)s->in_count;
+      to[0] = p->op == POOL_MAX ? max_of(least_f32(p->x->dtype), x, s->in_count)
+                                : plane_sum(p, x) / (float)s->in_count;
     }
     if (row_buffer != NULL) {
       stowi_kernel_store_f32(p->y->dtype, p->y->data, first, width, to);
     }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// The same in little room, with the same order of sums.
+
+// A whole plane, whose first element is |first|.
+static float pool_whole(const pooling* p, size_t first, piece* r) {
+  size_t count = p->slide.in_count;
+  size_t most = sizeof(r->x) / sizeof(float);
+  float lanes[LANES] = {0};
+  float best = least_f32(p->x->dtype);
+  for (size_t i = 0; i < count; i += most) {
+    size_t size = stowi_kernel_smaller(count - i, most);
+    stowi_kernel_load_f32(p->x->dtype, p->x->data, first + i, size, r->x);
+    if (p->op == POOL_MAX) {
+      best = max_of(best, r->x, size);
+    } else {
+      add_to_lanes(lanes, r->x, size);
+    }
+  }
+  return p->op == POOL_MAX ? best : sum_of_lanes(lanes) / (float)count;
+}
+
+// Positions of one row of y from |position| on, |count| at most, to r->to; returns how many.
+static size_t pool_piece(const pooling* p, size_t x_first, size_t position, size_t count,
+                         piece* r) {
+  float begin = p->op == POOL_MAX ? least_f32(p->x->dtype) : 0;
+  size_t width = (size_t)p->slide.out_width;
+  size_t done = stowi_kernel_smaller(count, width - position % width);
+  for (size_t i = 0; i < done; ++i) {
+    r->to[i] = begin;
+  }
+  for (size_t tap = 0; tap < p->slide.taps; ++tap) {
+    stowi_kernel_tap_run run = stowi_kernel_slide_run(&p->slide, tap, position, done);
+    stowi_kernel_tap_run_load(&run, p->x, x_first, 1, 0, r->x, 0);
+    if (p->op == POOL_MAX) {
+      take_max(r->to + run.before, r->x + run.before, 1, run.inside);
+    } else {
+      take_sum(r->to + run.before, r->x + run.before, 1, run.inside);
+    }
+  }
+  for (size_t i = 0; p->op == POOL_AVG && i < done; ++i) {
+    float taps = count_at(p, position + i);
+    r->to[i] = taps == 0 ? 0 : r->to[i] / taps;
+  }
+  return done;
+}
+
+static void pool_plane_lean(const pooling* p, size_t plane, piece* r) {
+  size_t x_first = plane * p->slide.in_count;
+  size_t y_first = plane * p->slide.out_count;
+  for (size_t at = 0; at < p->slide.out_count;) {
+    size_t done = 1;
+    if (p->is_global) {
+      r->to[0] = pool_whole(p, x_first, r);
+    } else {
+      size_t most = sizeof(r->x) / sizeof(float);
+      done = pool_piece(p, x_first, at, stowi_kernel_smaller(p->slide.out_count - at, most), r);
+    }
+    stowi_kernel_store_f32(p->y->dtype, p->y->data, y_first + at, done, r->to);
+    at += done;
+  }
+}
+
+static void pool_lean_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  const pooling* p = user;
+  piece* r = (piece*)p->call->scratch + worker;
+  for (size_t plane = begin; plane < end; ++plane) {
+    pool_plane_lean(p, plane, r);
   }
 }
 
@@ -367,8 +456,9 @@ static stow_status run_pool(stow_kernel_call* call) {
   if (goes_by_rows(&p)) {
     const stowi_kernel_slide* s = &p.slide;
     size_t cost = p.is_global ? s->in_count : s->out_count * s->taps;
+    bool lean = p.x->dtype != STOW_F32 && is_lean(&p);
     stow_kernel_split(p.call, (size_t)(s->batch * s->channels), 16384 / (cost + 1) + 1,
-                      pool_rows_task, &p);
+                      lean ? pool_lean_task : pool_rows_task, &p);
   } else {
     stow_kernel_split(call, stow_tensor_elements(p.y), 16384 / (p.slide.taps * 8 + 1) + 1,
                       pool_task, &p);
@@ -376,7 +466,7 @@ static stow_status run_pool(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(POOL, scratch_pool, run_pool);
+STOWI_KERNEL_VARIANTS(POOL, 2, scratch_pool, run_pool);
 
 // ---------------------------------------------------------------------------------------------
 // max_unpool: elements return to the positions they came from, zeros elsewhere. Indices count

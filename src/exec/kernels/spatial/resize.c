@@ -32,15 +32,14 @@ static bool resize_row(const resizing* r, size_t row, const size_t* taps, size_t
   *out_weight = 1;
   for (uint32_t i = last; i-- > 0;) {
     const stowi_kernel_resize_axis* a = &r->axes[i];
-    size_t out = (size_t)a->out;
-    size_t at = row % out;
+    size_t at = row % (size_t)a->out - a->first;
     if (a->outside[at]) {
       return false;
     }
-    *out_first += (size_t)a->indices[taps[i] * out + at] * stride;
-    *out_weight *= a->weights[taps[i] * out + at];
+    *out_first += (size_t)a->indices[taps[i] * a->count + at] * stride;
+    *out_weight *= a->weights[taps[i] * a->count + at];
     stride *= (size_t)a->in;
-    row /= out;
+    row /= (size_t)a->out;
   }
   return true;
 }
@@ -252,6 +251,136 @@ static void resize_doubles(void* resize, size_t begin, size_t end, uint32_t work
 }
 
 // ---------------------------------------------------------------------------------------------
+// In little room: the tables of a row's position on the other axes, and of some positions on the
+// last one; the sum of rows is made for each element of it that is read. The same order of sums.
+
+enum { LEAN_POSITIONS = 16, MOST_TAPS = 4 };
+
+typedef struct lean_table {
+  double weights[MOST_TAPS];
+  int32_t indices[MOST_TAPS];
+  unsigned char outside;
+} lean_table;
+
+typedef struct lean_last {
+  double weights[MOST_TAPS * LEAN_POSITIONS];
+  int32_t indices[MOST_TAPS * LEAN_POSITIONS];
+  unsigned char outside[LEAN_POSITIONS];
+} lean_last;
+
+// Of a worker.
+static uint64_t lean_size(const resizing* r) {
+  return stowi_kernel_align64(sizeof(lean_last) + (r->x->rank - 1) * sizeof(lean_table));
+}
+
+// One element of the sum of rows that |row| of y reads; false where the row is outside.
+static bool sum_element(const resizing* r, size_t row, size_t index, double* out) {
+  size_t taps[STOW_MAX_RANK] = {0};
+  bool is_f32 = r->x->dtype == STOW_F32;
+  bool is_first = true;
+  float narrow = 0;
+  double sum = 0;
+  do {
+    size_t first;
+    double weight;
+    if (!resize_row(r, row, taps, &first, &weight)) {
+      return false;
+    }
+    if (is_f32) {
+      float w = (float)weight;
+      float x = ((const float*)r->x->data)[first + index];
+      narrow = is_first ? w * x : w != 0 ? narrow + w * x : narrow;
+    } else if (weight != 0) {
+      double x;
+      stowi_kernel_load_f64(r->x->dtype, r->x->data, first + index, 1, &x);
+      sum += weight * x;
+    }
+    is_first = false;
+  } while (next_taps(r, taps));
+  *out = is_f32 ? (double)narrow : sum;
+  return true;
+}
+
+// Position |i| of the last axis's tables; false where the row is outside.
+static bool sum_position(const resizing* r, size_t row, size_t i, size_t at) {
+  const stowi_kernel_resize_axis* last = &r->axes[r->x->rank - 1];
+  float narrow = 0;
+  double value = 0;
+  for (size_t k = 0; k < last->taps; ++k) {
+    double weight = last->weights[k * last->count + i];
+    double x;
+    if (!sum_element(r, row, (size_t)last->indices[k * last->count + i], &x)) {
+      return false;
+    }
+    narrow = k == 0 ? (float)weight * (float)x : narrow + (float)weight * (float)x;
+    value += weight * x;
+  }
+  if (r->x->dtype == STOW_F32) {
+    ((float*)r->y->data)[at] = narrow;
+  } else {
+    value = limit(r->y->dtype, value);
+    stowi_kernel_store_f64(r->y->dtype, r->y->data, at, 1, &value);
+  }
+  return true;
+}
+
+// Positions of the last axis's tables, of row |row| of y; the first is element |at|.
+static void resize_piece(const resizing* r, size_t row, size_t at) {
+  static const size_t taps[STOW_MAX_RANK] = {0};
+  const stowi_kernel_resize_axis* last = &r->axes[r->x->rank - 1];
+  size_t first;
+  double weight;
+  bool is_inside = resize_row(r, row, taps, &first, &weight);
+  if (is_inside && r->way.mode == STOWI_KERNEL_RESIZE_NEAREST) {
+    size_t size = stowi_kernel_bits(r->x->dtype) / 8;
+    pick(size, (const unsigned char*)r->x->data + first * size, last->indices, last->count,
+         (unsigned char*)r->y->data + at * size);
+  } else {
+    for (size_t i = 0; i < last->count && is_inside; ++i) {
+      is_inside = sum_position(r, row, i, at + i);
+    }
+  }
+  fill_outside(r, at, last->count, !is_inside);
+}
+
+static void fill_row_tables(resizing* r, size_t row) {
+  for (uint32_t i = r->x->rank - 1; i-- > 0;) {
+    stowi_kernel_resize_axis* a = &r->axes[i];
+    size_t at = row % (size_t)a->out;
+    if (a->count == 0 || a->first != at) {
+      stowi_kernel_resize_fill(r->call, &r->way, a, at, 1);
+    }
+    row /= (size_t)a->out;
+  }
+}
+
+static void resize_lean(void* resize, size_t begin, size_t end, uint32_t worker) {
+  resizing r = *(const resizing*)resize;
+  uint32_t rank = r.x->rank;
+  stowi_kernel_resize_axis* last = &r.axes[rank - 1];
+  size_t width = (size_t)last->out;
+  unsigned char* mine = (unsigned char*)r.call->scratch + worker * lean_size(&r);
+  lean_last* table = (lean_last*)(void*)mine;
+  lean_table* tables = (lean_table*)(void*)(mine + sizeof(lean_last));
+  last->weights = table->weights;
+  last->indices = table->indices;
+  last->outside = table->outside;
+  for (uint32_t i = 0; i + 1 < rank; ++i) {
+    r.axes[i].weights = tables[i].weights;
+    r.axes[i].indices = tables[i].indices;
+    r.axes[i].outside = &tables[i].outside;
+  }
+  for (size_t row = begin; row < end; ++row) {
+    fill_row_tables(&r, row);
+    for (size_t column = 0; column < width; column += LEAN_POSITIONS) {
+      size_t count = stowi_kernel_smaller(LEAN_POSITIONS, width - column);
+      stowi_kernel_resize_fill(r.call, &r.way, last, column, count);
+      resize_piece(&r, row, row * width + column);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
 // The kernel
 
 #define ROI 1
@@ -407,22 +536,34 @@ static stow_status check(const resizing* r) {
 
 // ---------------------------------------------------------------------------------------------
 
+// Tables and rows.
+static uint64_t fast_size(const resizing* r) {
+  uint64_t size = last_size(r) + row_size(r) * r->call->workers;
+  for (uint32_t i = 0; i < r->x->rank; ++i) {
+    size += axis_size(r, i);
+  }
+  return size;
+}
+
+// With antialiasing there may be many taps.
+static bool is_lean(const resizing* r) {
+  return !r->way.antialias &&
+         stowi_kernel_is_lean(r->call, fast_size(r), lean_size(r) * r->call->workers);
+}
+
 static stow_status scratch_resize(const stow_kernel_call* call, uint64_t* out_bytes) {
   resizing r;
   read_way(call, &r);
   *out_bytes = 0;
-  for (uint32_t i = 0; i < r.x->rank; ++i) {
-    *out_bytes += axis_size(&r, i);
-  }
   if (r.x->rank != 0) {
-    *out_bytes += last_size(&r) + row_size(&r) * call->workers;
+    *out_bytes = is_lean(&r) ? lean_size(&r) * call->workers : fast_size(&r);
   }
   return STOW_OK;
 }
 
 static void fill_tables(resizing* r) {
   for (uint32_t i = 0; i < r->x->rank; ++i) {
-    stowi_kernel_resize_fill(r->call, &r->way, &r->axes[i]);
+    stowi_kernel_resize_fill(r->call, &r->way, &r->axes[i], 0, (size_t)r->axes[i].out);
   }
   const stowi_kernel_resize_axis* last = &r->axes[r->x->rank - 1];
   for (size_t i = 0; i < last->taps * (size_t)last->out; ++i) {
@@ -446,14 +587,18 @@ static stow_status run_resize(stow_kernel_call* call) {
     r.axes[i].taps = stowi_kernel_resize_taps(&r.way, &r.axes[i]);
   }
   STOWI_KERNEL_TRY(check(&r));
-  carve(&r);
-  fill_tables(&r);
-  size_t width = (size_t)r.y->dims[r.x->rank - 1];
   stow_split_task task = r.way.mode == STOWI_KERNEL_RESIZE_NEAREST ? resize_nearest
                          : r.x->dtype == STOW_F32                  ? resize_floats
                                                                    : resize_doubles;
+  if (is_lean(&r)) {
+    task = resize_lean;
+  } else {
+    carve(&r);
+    fill_tables(&r);
+  }
+  size_t width = (size_t)r.y->dims[r.x->rank - 1];
   stow_kernel_split(call, elements / width, 16384 / (width * 4) + 1, task, &r);
   return STOW_OK;
 }
 
-STOWI_KERNEL(RESIZE, scratch_resize, run_resize);
+STOWI_KERNEL_VARIANTS(RESIZE, 2, scratch_resize, run_resize);

@@ -98,7 +98,7 @@ static int32_t clamp_index(double index, int64_t in) {
 
 static void fill_weights(const stowi_kernel_resize_way* way, stowi_kernel_resize_axis* a, size_t i,
                          double x) {
-  size_t out = (size_t)a->out;
+  size_t count = a->count;
   double wide = stretch(way, a);
   // An element on the position itself is the last of the left half.
   double first = ceil(x) - (double)(a->taps / 2);
@@ -110,27 +110,29 @@ static void fill_weights(const stowi_kernel_resize_way* way, stowi_kernel_resize
                                                             : cubic_weight(way->cubic_a, distance);
     bool is_outside = index < 0 || index > (double)(a->in - 1);
     weight = way->exclude_outside && is_outside ? 0 : weight;
-    a->indices[k * out + i] = clamp_index(index, a->in);
-    a->weights[k * out + i] = weight;
+    a->indices[k * count + i] = clamp_index(index, a->in);
+    a->weights[k * count + i] = weight;
     sum += weight;
   }
   for (size_t k = 0; k < a->taps && (way->exclude_outside || way->antialias) && sum != 0; ++k) {
-    a->weights[k * out + i] /= sum;
+    a->weights[k * count + i] /= sum;
   }
 }
 
 void stowi_kernel_resize_fill(const stow_kernel_call* call, const stowi_kernel_resize_way* way,
-                              stowi_kernel_resize_axis* a) {
+                              stowi_kernel_resize_axis* a, size_t first, size_t count) {
   bool is_crop = stowi_kernel_is(call, STOWI_KERNEL_ATTR_COORDINATES, "tf_crop_and_resize");
+  a->first = first;
+  a->count = count;
   a->has_outside = false;
-  for (size_t i = 0; i < (size_t)a->out; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     a->outside[i] = 0;
     if (a->is_identity) {
-      a->indices[i] = (int32_t)i;
+      a->indices[i] = (int32_t)(first + i);
       a->weights[i] = 1;
       continue;
     }
-    double x = (double)position_of(call, a, (float)i);
+    double x = (double)position_of(call, a, (float)(first + i));
     if (is_crop && !(x >= 0 && x <= (double)(a->in - 1))) {
       a->outside[i] = 1;
       a->has_outside = true;

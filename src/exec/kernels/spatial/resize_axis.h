@@ -18,8 +18,9 @@ typedef struct stowi_kernel_resize_way {
   double cubic_a;
 } stowi_kernel_resize_way;
 
-// Position i of the result is the sum over taps k of weights[k * out + i] × element
-// indices[k * out + i]; where outside[i] is set it is the extrapolation value instead.
+// Tables have |count| positions of the result, from |first| on. Position first + i is the sum over
+// taps k of weights[k * count + i] × element indices[k * count + i]; where outside[i] is set it is
+// the extrapolation value instead.
 typedef struct stowi_kernel_resize_axis {
   int64_t in, out;
   float scale;
@@ -27,6 +28,7 @@ typedef struct stowi_kernel_resize_axis {
   bool is_identity;
   bool has_outside;
   size_t taps;
+  size_t first, count;
   int32_t* indices;
   double* weights;
   unsigned char* outside;
@@ -37,8 +39,8 @@ uint64_t stowi_kernel_resize_entries(const stowi_kernel_resize_way* way, int64_t
 // Taps for the axis's scale.
 size_t stowi_kernel_resize_taps(const stowi_kernel_resize_way* way,
                                 const stowi_kernel_resize_axis* axis);
-// Fills the tables, which have room.
+// Fills the tables, which have room, for these positions.
 void stowi_kernel_resize_fill(const stow_kernel_call* call, const stowi_kernel_resize_way* way,
-                              stowi_kernel_resize_axis* axis);
+                              stowi_kernel_resize_axis* axis, size_t first, size_t count);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SPATIAL_RESIZE_AXIS_H_

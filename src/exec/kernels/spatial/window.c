@@ -2,7 +2,11 @@
 // found without a division.
 #include "exec/kernels/spatial/window.h"
 
+#include <string.h>
+
+#include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/size.h"
 
 int64_t stowi_kernel_list_at(const stow_kernel_call* call, stowi_kernel_attr_id name, size_t i,
                              int64_t fallback) {
@@ -129,6 +133,70 @@ int64_t stowi_kernel_slide_row(const stowi_kernel_slide* w, size_t row, size_t t
     element /= w->kernel[i];
   }
   return offset;
+}
+
+stowi_kernel_tap_run stowi_kernel_slide_run(const stowi_kernel_slide* s, size_t tap,
+                                            size_t position, size_t count) {
+  size_t width = (size_t)s->out_width;
+  uint32_t last = s->rank - 1;
+  int64_t k = (int64_t)(tap % (size_t)s->kernel_width);
+  int64_t row = stowi_kernel_slide_row(s, position / width, tap / (size_t)s->kernel_width);
+  int64_t begin = (int64_t)(position % width);
+  int64_t end = begin + (int64_t)stowi_kernel_smaller(count, width - position % width);
+  int64_t lo;
+  int64_t hi;
+  stowi_kernel_slide_range(s, last, k, &lo, &hi);
+  lo = row < 0 ? end : stowi_kernel_min_i64(stowi_kernel_max_i64(lo, begin), end);
+  hi = row < 0 ? end : stowi_kernel_min_i64(stowi_kernel_max_i64(hi, lo), end);
+  stowi_kernel_tap_run r = {(size_t)(lo - begin), (size_t)(hi - lo), (size_t)(end - hi), 0,
+                            (size_t)s->strides[last]};
+  if (lo < hi) {
+    r.first = (size_t)(row + lo * s->strides[last] + k * s->dilations[last] - s->begins[last]);
+  }
+  return r;
+}
+
+// |count| elements from |first| on, |step| apart.
+static void load_row(const stow_tensor* x, size_t first, size_t step, size_t count, float* to) {
+  if (x->dtype != STOW_F32) {
+    for (size_t i = 0; step != 1 && i < count; ++i) {
+      stowi_kernel_load_f32(x->dtype, x->data, first + i * step, 1, to + i);
+    }
+    if (step == 1) {
+      stowi_kernel_load_f32(x->dtype, x->data, first, count, to);
+    }
+    return;
+  }
+  const float* from = (const float*)x->data + first;
+  if (step == 1) {
+    memcpy(to, from, count * sizeof(float));
+  } else if (step == 2) {
+    for (size_t i = 0; i < count; ++i) {
+      to[i] = from[2 * i];
+    }
+  } else {
+    for (size_t i = 0; i < count; ++i) {
+      to[i] = from[i * step];
+    }
+  }
+}
+
+static void fill_zeros(float* to, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    to[i] = 0;
+  }
+}
+
+void stowi_kernel_tap_run_load(const stowi_kernel_tap_run* r, const stow_tensor* x, size_t x_first,
+                               size_t channels, size_t x_step, float* to, size_t to_step) {
+  stowi_kernel_tap_run run = *r;
+  for (size_t c = 0; c < channels; ++c, to += to_step) {
+    fill_zeros(to, run.before);
+    if (run.inside != 0) {
+      load_row(x, x_first + c * x_step + run.first, run.step, run.inside, to + run.before);
+    }
+    fill_zeros(to + run.before + run.inside, run.after);
+  }
 }
 
 int64_t stowi_kernel_slide_reader(const stowi_kernel_slide* s, size_t at, size_t tap) {

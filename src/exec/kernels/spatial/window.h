@@ -59,6 +59,24 @@ int64_t stowi_kernel_slide_row(const stowi_kernel_slide* w, size_t row, size_t t
 // if there is none.
 int64_t stowi_kernel_slide_reader(const stowi_kernel_slide* s, size_t at, size_t tap);
 
+// What a tap reads for positions of one row of the result: |before| of them padding, |inside| the
+// elements first, first + step, … of the channel, |after| padding.
+typedef struct stowi_kernel_tap_run {
+  size_t before, inside, after;
+  size_t first, step;
+} stowi_kernel_tap_run;
+
+// For tap |tap| and the positions from |position| on that are in one row, |count| at most.
+stowi_kernel_tap_run stowi_kernel_slide_run(const stowi_kernel_slide* s, size_t tap,
+                                            size_t position, size_t count);
+static inline size_t stowi_kernel_tap_run_count(const stowi_kernel_tap_run* r) {
+  return r->before + r->inside + r->after;
+}
+// The same as f32, of |channels| channels, |x_step| elements apart, the first of which begins at
+// |x_first|; padding is 0. Each goes |to_step| behind the one before.
+void stowi_kernel_tap_run_load(const stowi_kernel_tap_run* r, const stow_tensor* x, size_t x_first,
+                               size_t channels, size_t x_step, float* to, size_t to_step);
+
 // Whether each position of the result reads just the one below it.
 bool stowi_kernel_slide_is_pointwise(const stowi_kernel_slide* s);
 

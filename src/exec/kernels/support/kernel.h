@@ -5,18 +5,23 @@
 #ifndef STOWAGE_SRC_EXEC_KERNELS_SUPPORT_KERNEL_H_
 #define STOWAGE_SRC_EXEC_KERNELS_SUPPORT_KERNEL_H_
 
+#include <stddef.h>
 #include <stowage/kernel.h>
 
 #include "exec/kernels/support/attrs.h"
 
 // STOWI_KERNEL(RELU, scratch_relu, run_relu); a table made from ops.def refers to each, so that one
 // that is missing does not link. Each stands on a line of its own: export reads them.
-#define STOWI_KERNEL(op, scratch_function, run_function)                     \
+#define STOWI_KERNEL(op, scratch_function, run_function) \
+  STOWI_KERNEL_VARIANTS(op, 1, scratch_function, run_function)
+// The same with |count| variants.
+#define STOWI_KERNEL_VARIANTS(op, count, scratch_function, run_function)     \
   extern const stow_kernel stowi_kernel_##op;                                \
   const stow_kernel stowi_kernel_##op = {.struct_size = sizeof(stow_kernel), \
                                          .scratch = scratch_function,        \
                                          .run = run_function,                \
-                                         .in_place = true}
+                                         .in_place = true,                   \
+                                         .variant_count = (count)}
 
 // Returns from the enclosing function if |expression| is not STOW_OK.
 #define STOWI_KERNEL_TRY(expression)            \
@@ -26,6 +31,20 @@
       return stow_try_status;                   \
     }                                           \
   } while (0)
+
+// The call's variant; 0 for callers whose calls have none.
+static inline uint32_t stowi_kernel_variant(const stow_kernel_call* call) {
+  bool has = call->struct_size >= offsetof(stow_kernel_call, variant) + sizeof(call->variant);
+  return has ? call->variant : 0;
+}
+
+// Whether a call is computed in the way that needs |lean| bytes of scratch instead of |fast| ones:
+// it has another variant than the fastest, and there is something to gain. Scratch is the smaller
+// of the two then, also for smaller dims in the run.
+static inline bool stowi_kernel_is_lean(const stow_kernel_call* call, uint64_t fast,
+                                        uint64_t lean) {
+  return stowi_kernel_variant(call) != 0 && lean < fast;
+}
 
 // Whether work on element i may be done in any order though results are in place of operands: each
 // result that shares bytes with an operand lies exactly there, with elements of the same width.

@@ -71,8 +71,10 @@ static const stow_tensor* result_of(const job* j, size_t group) {
   return j->call->results[group * j->tensors + j->tensor];
 }
 
+enum { ELEMENTS = 64 };  // at a time
+
 static void update_block(const job* j, size_t first, size_t count) {
-  double rooms[2 + MOST_STATES][STOWI_KERNEL_BLOCK];
+  double rooms[2 + MOST_STATES][ELEMENTS];
   for (size_t g = 0; g < 2 + j->states; ++g) {
     const stow_tensor* operand = operand_of(j, g);
     stowi_kernel_load_f64(operand->dtype, operand->data, first, count, rooms[g]);
@@ -97,8 +99,8 @@ static void update_block(const job* j, size_t first, size_t count) {
 static void update_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
   (void)worker;
-  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
-    update_block(j, i, end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK);
+  for (size_t i = begin; i < end; i += ELEMENTS) {
+    update_block(j, i, end - i < ELEMENTS ? end - i : ELEMENTS);
   }
 }
 

@@ -1,0 +1,46 @@
+// Products of f32 matrices in little room: c is made tile by tile, and a few steps of both factors
+// are at hand at a time. Factors are read through functions, so that they may be of any dtype,
+// packed in any way, or windows of an image. Sums have the order of gemm.h, hence the same bits.
+#ifndef STOWAGE_SRC_EXEC_KERNELS_MATRIX_LEAN_H_
+#define STOWAGE_SRC_EXEC_KERNELS_MATRIX_LEAN_H_
+
+#include <stowage/kernel.h>
+
+// Of a block of a factor: steps of k, at most.
+#define STOWI_KERNEL_LEAN_STEPS 8
+
+// A part of a matrix.
+typedef struct stowi_kernel_block {
+  size_t row, rows;
+  size_t column, columns;
+} stowi_kernel_block;
+
+// Returns where the elements of |block| are: in |room|, with rows |*row| apart, or elsewhere, with
+// |*row| changed. Elements of a row are adjacent. |room| is NULL for a
+// factor that is never copied.
+typedef const float* (*stowi_kernel_lean_load)(const void* user, const stowi_kernel_block* block,
+                                               float* room, size_t* row);
+
+typedef struct stowi_kernel_lean {
+  size_t m, n, k;
+  const void* user;  // of all functions
+  stowi_kernel_lean_load a;
+  stowi_kernel_lean_load b;
+  bool a_is_there, b_is_there;  // never copied
+  float* c;                     // NULL: tiles are in scratch, for |finish|
+  size_t c_row;
+  // Writes what products are added to; returns false where there is nothing. NULL: nothing.
+  bool (*begin)(const void* user, const stowi_kernel_block* block, float* to, size_t to_row);
+  // Takes a complete tile, which it may change. NULL: it is c's.
+  void (*finish)(const void* user, const stowi_kernel_block* block, float* tile, size_t tile_row);
+} stowi_kernel_lean;
+
+// Bytes of scratch for one worker, at most 1.7 KiB; grows with m, n and k.
+uint64_t stowi_kernel_lean_scratch(const stowi_kernel_lean* p);
+size_t stowi_kernel_lean_tiles(const stowi_kernel_lean* p);
+// Tiles that make a worker worth waking.
+size_t stowi_kernel_lean_grain(const stowi_kernel_lean* p);
+// Makes tiles [begin, end). |scratch| is one worker's, aligned to 64.
+void stowi_kernel_lean_run(const stowi_kernel_lean* p, size_t begin, size_t end, void* scratch);
+
+#endif  // STOWAGE_SRC_EXEC_KERNELS_MATRIX_LEAN_H_
