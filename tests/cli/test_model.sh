@@ -247,6 +247,19 @@ def detector(path, decides):
     add_if(m, is_fast, graph("Relu", ["input"], "either.t"), graph("Abs", ["input"], "either.e"), "either")
     open(path, "wb").write(m.bytes())
 
+# torch.squeeze(y, 1) of what NonZero found: y is i64[1, 1, 2, at most 12].
+def squeezing(path):
+    m = Model("squeezing", 13)
+    m.input("x", FLOAT, [3, 4])
+    m.ints("front", [0, 1])
+    y = m.op("Unsqueeze", [m.op("NonZero", ["x"], "at"), "front"], "y")
+    size = m.op("Gather", [m.op("Shape", [y], "shape"), m.ints("one", 1)], "size")
+    is_one = m.op("Equal", [size, "one"], "is_one")
+    m.ints("second", [1])
+    add_if(m, is_one, graph("Squeeze", [y, "second"], "t"), graph("Identity", [y], "e"), "z")
+    open(path, "wb").write(m.bytes())
+
+squeezing(sys.argv[1] + "/squeezing.onnx")
 detector(sys.argv[1] + "/dims.onnx", 1)
 detector(sys.argv[1] + "/rate.onnx", 2)
 P
@@ -262,6 +275,13 @@ P
   expect 0 InspectingAsksForSymbolsFirst
   says 'symbols without a value: give --bind NAME=N (2)'
   says 'data-dependent shapes while symbols have no value (1)'
+
+  run plan "$work/squeezing.onnx"
+  expect 0 AnExactDimOfAnUpperBoundedTensorDecidesAnIf
+  run run "$work/squeezing.onnx" --random 1 --check
+  expect 0 SuchAModelRuns
+  says '  z  i64[1, 2, 12]'
+  says 'the same bits as a run without shared bytes'
 
   run plan "$work/dims.onnx"
   expect 3 UnnamedDimsAreAskedForWhereThereIsNoGraph
