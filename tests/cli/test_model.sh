@@ -259,6 +259,13 @@ def squeezing(path):
     add_if(m, is_one, graph("Squeeze", [y, "second"], "t"), graph("Identity", [y], "e"), "z")
     open(path, "wb").write(m.bytes())
 
+# Dims that are all called "?", as some exporters do.
+m = Model("question", 13)
+m.input("x", FLOAT, ["?", 3, "?", "?"])
+m.op("Relu", ["x"], "y")
+m.output("y", FLOAT, ["?", 3, "?", "?"])
+open(sys.argv[1] + "/question.onnx", "wb").write(m.bytes())
+
 squeezing(sys.argv[1] + "/squeezing.onnx")
 detector(sys.argv[1] + "/dims.onnx", 1)
 detector(sys.argv[1] + "/rate.onnx", 2)
@@ -275,6 +282,16 @@ P
   expect 0 InspectingAsksForSymbolsFirst
   says 'symbols without a value: give --bind NAME=N (2)'
   says 'data-dependent shapes while symbols have no value (1)'
+
+  run plan "$work/question.onnx"
+  expect 3 DimsCalledByAQuestionMarkAreUnnamed
+  complains 'inputs have symbols without a value: x.0, x.2, x.3'
+  run plan "$work/question.onnx" --bind 'x.0=1,?=8'
+  expect 0 AQuestionMarkBindsTheUnnamedDimsThatAreLeft
+  says '  symbols         x.0=1, x.2=8, x.3=8'
+  run run "$work/question.onnx" --bind x.0=1,x.2=4,x.3=5 --random 1
+  expect 0 SuchDimsNeedNotBeEqual
+  says '  y  f32[1, 3, 4, 5]'
 
   run plan "$work/squeezing.onnx"
   expect 0 AnExactDimOfAnUpperBoundedTensorDecidesAnIf
