@@ -454,6 +454,24 @@ TEST(BoundDataDimsGiveUpperBounds) {
   stow_graph_destroy(graph);
 }
 
+// The second range is as long as the first, which only numbers show: floats are not expressions.
+TEST(BindingADataDimSettlesThoseThatFollowFromIt) {
+  stow_graph* graph = make_graph();
+  stow_value limit = add_input(graph, "limit", SCALAR(STOW_I64));
+  stow_value x = apply_3(graph, STOW_OP_RANGE, scalar(graph, 0), limit, scalar(graph, 1));
+  stow_value zero = cast(graph, scalar(graph, 0), "f32");
+  stow_value one = cast(graph, scalar(graph, 1), "f32");
+  stow_value y = apply_3(graph, STOW_OP_RANGE, zero, cast(graph, dim_0(graph, x), "f32"), one);
+  CHECK(stow_graph_is_data_dependent(graph, y));
+  stow_str name = stow_dims_symbol_name(stow_graph_dims(graph), 0);
+  REQUIRE(stow_graph_bind(graph, &name, (int64_t[]){12}, 1, NULL) == STOW_OK);
+  CHECK_U64(stow_graph_type(graph, y)->dims[0], 12);
+  CHECK(bounded_dims(graph, y) == 1 && !stow_graph_is_data_dependent(graph, y));
+  CHECK(stow_graph_add_output(graph, y, NULL) == STOW_OK);
+  CHECK(stow_graph_verify(graph, NULL) == STOW_OK);
+  stow_graph_destroy(graph);
+}
+
 // With n at most 12, 100 - n is at least 88: not a size to plan with.
 TEST(DimsThatShrinkWithADataDimDependOnDataOnceItIsBound) {
   stow_graph* graph = make_graph();

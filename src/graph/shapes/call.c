@@ -315,6 +315,14 @@ stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis) {
   return dim;
 }
 
+// Whether a binding has made dim |axis| of result |k| a number: before, it depended on data, and so
+// is not declared.
+static bool is_settled(const stow_shape_call* call, size_t k, uint32_t axis) {
+  return call->made != STOW_VALUE_NONE && stow_dim_is_const(call->results[k].dims[axis]) &&
+         !stow_dim_is_const(stow_shape_declared(call, k)->dims[axis]) &&
+         (call->graph->values.data[call->made + k].data_dependent >> axis & 1) != 0;
+}
+
 // Declared dims win over bounds that are not smaller.
 static void limit_result(stow_shape_call* call, size_t k) {
   const stow_type* declared = stow_shape_declared(call, k);
@@ -324,7 +332,7 @@ static void limit_result(stow_shape_call* call, size_t k) {
     return;
   }
   for (uint32_t i = 0; i < result->rank && i < STOW_MAX_RANK; ++i) {
-    if ((call->marks[k].limited >> i & 1) != 0 &&
+    if ((call->marks[k].limited >> i & 1) != 0 && !is_settled(call, k, i) &&
         stowi_graph_dim_is_ours(call->dims, result->dims[i]) &&
         !stowi_graph_dim_is_larger(call->dims, declared->dims[i], result->dims[i])) {
       result->dims[i] = declared->dims[i];
