@@ -130,10 +130,12 @@ STOW_API void stow_call_name(stow_call* call, size_t k, stow_str name);
 // Sets the number of results, for ops that leave it open; declared types must agree with it.
 // Ignored for other ops.
 STOW_API void stow_call_result_count(stow_call* call, size_t count);
-// Marks result |k| as upper-bounded: its dims are the largest possible. Results that have dims are
-// upper-bounded in any case if an operand is, or a value that a region of the node yields, or if
-// their dims depend on elements of which only an upper bound is known.
+// Marks result |k| as upper-bounded: its dims are the largest possible. Dims that depend on an
+// upper-bounded dim of an operand or of a value that a region of the node yields, or on elements of
+// which only an upper bound is known, are upper bounds in any case.
 STOW_API void stow_call_bounded(stow_call* call, size_t k);
+// The same for dim |axis| alone; the others stay exact.
+STOW_API void stow_call_bounded_dim(stow_call* call, size_t k, uint32_t axis);
 // The data of a param or constant, or the known value of an input; |size| must be that of the type
 // in bytes. If it is not copied, it must outlive the graph; it need not be aligned. An attribute
 // `source` may say where the bytes come from.
@@ -232,8 +234,11 @@ STOW_API const stow_type* stow_graph_type(const stow_graph* graph, stow_value va
 STOW_API stow_str stow_graph_value_name(const stow_graph* graph, stow_value value);  // empty: none
 // The node that has |value| as a result.
 STOW_API stow_node stow_graph_producer(const stow_graph* graph, stow_value value);
-// Whether it is upper-bounded: its dims are the largest possible.
+// Whether it is upper-bounded: at least one of its dims is the largest possible.
 STOW_API bool stow_graph_is_bounded(const stow_graph* graph, stow_value value);
+// Whether dim |axis| is the largest possible: marked so, or a data-dependent dim that is a number.
+// False past the rank.
+STOW_API bool stow_graph_is_bounded_dim(const stow_graph* graph, stow_value value, uint32_t axis);
 // Whether its op took one of its dims from stow_shape_data_dim, new or declared: a data-dependent
 // dim enters the graph here. Remains true when the dim is bound.
 STOW_API bool stow_graph_is_data_dependent(const stow_graph* graph, stow_value value);

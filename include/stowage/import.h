@@ -136,9 +136,10 @@ STOW_API stow_status stow_import_request_create(stow_allocator allocator, stow_d
                                                 stow_import_request** out_request);
 STOW_API void stow_import_request_destroy(stow_import_request* request);
 
-// Gives a symbol a value. A dim of an input that is unnamed in the file is called INPUT.AXIS, a
-// data-dependent dim TENSOR.AXIS. A dim whose name is an expression of other inputs' dims, such as
-// `past + seq`, is computed from them; the import fails if another number is given.
+// Gives a symbol a value. A dim of an input that is unnamed in the file, or named `?`, is called
+// INPUT.AXIS, a data-dependent dim TENSOR.AXIS; `?` is every unnamed dim without another value. A
+// dim whose name is an expression of other inputs' dims, such as `past + seq`, is computed from
+// them; the import fails if another number is given.
 STOW_API stow_status stow_import_request_bind(stow_import_request* request, stow_str symbol,
                                               int64_t value, stow_diag* diag);
 // Gives all other symbols of inputs this value; data-dependent dims remain unbound.

@@ -135,7 +135,9 @@ STOW_API bool stow_shape_is_known(const stow_shape_call* call, size_t k);
 // Element |i| of operand |k|, whose elements are integers or bools. STOW_DIM_INVALID if unknown.
 STOW_API stow_dim stow_shape_known(stow_shape_call* call, size_t k, size_t i);
 // The same, or an upper bound of the element; use it for dims that never decrease as the element
-// increases. If it is not exact, all results are marked as by stow_shape_set_bounded.
+// increases. Dims that depend on one that is not exact are marked as by
+// stow_shape_set_bounded_dim. To find those, a shape function runs once more with an expression in
+// place of each such element and upper-bounded dim; it must treat expressions as unknown numbers.
 STOW_API stow_dim stow_shape_bound(stow_shape_call* call, size_t k, size_t i);
 // Element |i| of operand |k|, whose elements are floats. False if it is unknown.
 STOW_API bool stow_shape_known_float(const stow_shape_call* call, size_t k, size_t i, double* out);
@@ -146,12 +148,14 @@ STOW_API stow_status stow_shape_list(stow_shape_call* call, const char* name, si
                                      stow_dim* out, size_t room, size_t* out_count);
 
 // A data-dependent dim |axis| of result |k|: the declared one, or a new symbol named after the
-// result and the axis, `NAME.AXIS`. Marks the result as data-dependent; if all its dims are
-// numbers, it is upper-bounded.
+// result and the axis, `NAME.AXIS`. Marks the dim as data-dependent; if it is a number, it is an
+// upper bound.
 STOW_API stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis);
 // Marks result |k| as upper-bounded: its dims are the largest possible. If a type is declared for
 // it, the declared dims are used instead, as long as they are not larger.
 STOW_API void stow_shape_set_bounded(stow_shape_call* call, size_t k);
+// The same for dim |axis| alone.
+STOW_API void stow_shape_set_bounded_dim(stow_shape_call* call, size_t k, uint32_t axis);
 
 // Sets the type of result |k|; copied. A shape function must set every result.
 STOW_API void stow_shape_set_result(stow_shape_call* call, size_t k, const stow_type* type);

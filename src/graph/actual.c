@@ -50,11 +50,13 @@ static stow_status settle(const stow_shape_call* call, size_t k, stow_type* type
     if (!stow_dim_is_const(type->dims[i])) {
       type->dims[i] = largest->dims[i];
     }
-    if (type->dims[i] > largest->dims[i]) {
-      return stowi_fail(diag, STOW_ERR_TYPE,
-                        "%s: dim %" PRIu32 " of result %zu is %" PRId64
-                        ", above the planned maximum %" PRId64,
-                        call->desc->name, i, k, type->dims[i], largest->dims[i]);
+    bool is_bounded = stow_graph_is_bounded_dim(call->graph, call->made + (stow_value)k, i);
+    bool is_above = type->dims[i] > largest->dims[i];
+    if (is_above || (!is_bounded && type->dims[i] != largest->dims[i])) {
+      return stowi_fail(
+          diag, STOW_ERR_TYPE, "%s: dim %" PRIu32 " of result %zu is %" PRId64 ", %s %" PRId64,
+          call->desc->name, i, k, type->dims[i],
+          is_above ? "above the planned maximum" : "planned as exactly", largest->dims[i]);
     }
   }
   return STOW_OK;
@@ -67,7 +69,8 @@ stow_status stow_graph_infer_actual(const stow_graph* graph, stow_node node,
   stretch free_memory = {(unsigned char*)memory, memory_size};
   size_t count = stow_graph_result_count(graph, node);
   stow_dims* dims = stowi_graph_dims_create((stow_allocator){reallocate, &free_memory});
-  uint8_t* marks = (uint8_t*)take(&free_memory, count, 1);
+  stowi_graph_marks* marks = (stowi_graph_marks*)take(
+      &free_memory, count * sizeof(stowi_graph_marks), _Alignof(stowi_graph_marks));
   STOW_TRY(stowi_need_memory(dims != NULL && marks != NULL, diag));
   stowi_graph_actual actual = {types, data};
   stow_shape_call call = stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known,

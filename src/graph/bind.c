@@ -21,8 +21,8 @@ typedef struct binder {
   uint32_t* substituted;  // per type, or NOT_YET
   size_t max_results;
   stow_type* results;
-  uint8_t* marks;        // of one node's results
-  uint8_t* value_marks;  // per value; those of an earlier pass stay
+  stowi_graph_marks* marks;        // of one node's results
+  stowi_graph_marks* value_marks;  // per value; those of an earlier pass stay
   bool is_again;  // an argument turned out to be upper-bounded: its readers were inferred wrongly
   stowi_graph_known_store known;  // replaces the old store
 } binder;
@@ -63,8 +63,8 @@ static stow_status init(binder* b) {
   b->types = STOWI_ARRAY(graph->allocator, uint32_t, graph->value_types.capacity);
   b->substituted = STOWI_ARRAY(graph->allocator, uint32_t, b->type_count);
   b->results = STOWI_ARRAY(graph->allocator, stow_type, b->max_results);
-  b->marks = STOWI_ARRAY(graph->allocator, uint8_t, b->max_results);
-  b->value_marks = STOWI_ARRAY_ZERO(graph->allocator, uint8_t, graph->values.count);
+  b->marks = STOWI_ARRAY(graph->allocator, stowi_graph_marks, b->max_results);
+  b->value_marks = STOWI_ARRAY_ZERO(graph->allocator, stowi_graph_marks, graph->values.count);
   STOW_TRY(stowi_need_memory(b->symbols != NULL && b->types != NULL && b->substituted != NULL &&
                                  b->results != NULL && b->marks != NULL && b->value_marks != NULL,
                              b->diag));
@@ -159,12 +159,14 @@ static stow_status check_source(binder* b, stow_node node) {
 static void bound_args(binder* b, const stow_shape_call* owner) {
   size_t count = stowi_graph_shape_carried_count(owner);
   for (size_t i = 0; i < count; ++i) {
-    stow_value arg = stowi_graph_shape_upper_bounded_arg(owner, i);
-    if (arg != STOW_VALUE_NONE && !b->graph->values.data[arg].bounded &&
-        (b->value_marks[arg] & STOWI_GRAPH_MARK_BOUNDED) == 0) {
-      b->value_marks[arg] |= STOWI_GRAPH_MARK_BOUNDED;
-      b->is_again = true;
+    stowi_graph_axes axes;
+    stow_value arg = stowi_graph_shape_upper_bounded_arg(owner, i, &axes);
+    if (arg == STOW_VALUE_NONE) {
+      continue;
     }
+    uint32_t marked = (uint32_t)b->graph->values.data[arg].bounded | b->value_marks[arg].bounded;
+    b->is_again = b->is_again || (axes & ~marked) != 0;
+    b->value_marks[arg].bounded |= axes;
   }
 }
 
@@ -180,13 +182,10 @@ static stow_status rebind_node(binder* b, stow_node node) {
       stowi_graph_shape_of_node(graph, b->types, &b->known, node, b->results, b->marks);
   shape.value_marks = b->value_marks;
   STOW_TRY(stowi_graph_shape_infer(&shape, false, b->diag));
-  bool all_bounded = stowi_graph_shape_inherits_bounded(&shape);
   for (size_t k = 0; k < count; ++k) {
-    bool was_bounded = graph->values.data[first + k].bounded != 0 ||
-                       (b->value_marks[first + k] & STOWI_GRAPH_MARK_BOUNDED) != 0;
-    bool is_bounded = was_bounded || (all_bounded && b->results[k].rank != 0);
     STOW_TRY(intern(b, &b->results[k], &b->types[first + k]));
-    b->marks[k] |= is_bounded ? STOWI_GRAPH_MARK_BOUNDED : 0;
+    b->marks[k].bounded |=
+        graph->values.data[first + k].bounded | b->value_marks[first + k].bounded;
     b->value_marks[first + k] = b->marks[k];
   }
   STOW_TRY(stowi_graph_known_fold(&shape, &b->known, first, b->diag));
@@ -228,8 +227,8 @@ static void take_over(binder* b) {
   b->known = known;
   for (stow_value value = 0; value < graph->values.count; ++value) {
     stowi_graph_value* record = &graph->values.data[value];
-    record->bounded |= (b->value_marks[value] & STOWI_GRAPH_MARK_BOUNDED) != 0;
-    record->data_dependent = (b->value_marks[value] & STOWI_GRAPH_MARK_DATA_DEPENDENT) != 0;
+    record->bounded |= b->value_marks[value].bounded;
+    record->data_dependent = b->value_marks[value].data;
   }
 }
 
@@ -259,8 +258,9 @@ static bool needs_bounds(const stow_graph* graph, const stow_shape_call* owner) 
   size_t count = stowi_graph_shape_carried_count(owner);
   bool needs = false;
   for (size_t i = 0; i < count && !needs; ++i) {
-    stow_value arg = stowi_graph_shape_upper_bounded_arg(owner, i);
-    needs = arg != STOW_VALUE_NONE && !graph->values.data[arg].bounded;
+    stowi_graph_axes axes;
+    stow_value arg = stowi_graph_shape_upper_bounded_arg(owner, i, &axes);
+    needs = arg != STOW_VALUE_NONE && (axes & ~(uint32_t)graph->values.data[arg].bounded) != 0;
   }
   return needs;
 }

@@ -295,14 +295,24 @@ void stow_call_name(stow_call* call, size_t k, stow_str name) {
 
 void stow_call_result_count(stow_call* call, size_t count) { call->result_count = count; }
 
-void stow_call_bounded(stow_call* call, size_t k) {
+static void mark_bounded(stow_call* call, stowi_graph_bounded_dims dims) {
   if (!stowi_graph_call_is_well(call)) {
     return;
   }
   keep(call, STOWI_VEC_RESERVE(call->graph->allocator, &call->bounded, 1));
   if (stowi_graph_call_is_well(call)) {
-    call->bounded.data[call->bounded.count++] = k;
+    call->bounded.data[call->bounded.count++] = dims;
   }
+}
+
+void stow_call_bounded(stow_call* call, size_t k) {
+  mark_bounded(call, (stowi_graph_bounded_dims){k, STOWI_GRAPH_EVERY_AXIS});
+}
+
+void stow_call_bounded_dim(stow_call* call, size_t k, uint32_t axis) {
+  // past all ranks if it means every one, so that it is refused
+  axis = axis == STOWI_GRAPH_EVERY_AXIS ? axis - 1 : axis;
+  mark_bounded(call, (stowi_graph_bounded_dims){k, axis});
 }
 
 void stow_call_line(stow_call* call, uint32_t line) { call->line = line; }

@@ -48,7 +48,7 @@ static uint64_t hash_results(const stow_graph* graph, uint64_t hash, stow_node n
   for (stow_value value = first; value < first + count; ++value) {
     stow_str name = stow_graph_value_name(graph, value);
     hash = hash_type(graph, hash, stow_graph_type(graph, value));
-    hash = stowi_hash_u64(hash, stow_graph_is_bounded(graph, value));
+    hash = stowi_hash_u64(hash, graph->values.data[value].bounded);
     hash = stowi_hash_bytes(hash, name.data, name.size);
   }
   return hash;

@@ -270,38 +270,44 @@ static stow_status reserve(stow_call* call) {
   return STOWI_VEC_RESERVE(allocator, &graph->data, 1);
 }
 
+// Adds the dims that the caller marks as upper bounds to those that the op does.
+static void take_bounded(stow_call* call) {
+  for (size_t i = 0; i < call->bounded.count && stowi_graph_call_is_well(call); ++i) {
+    stowi_graph_bounded_dims dims = call->bounded.data[i];
+    if (dims.result >= call->results.count) {
+      stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "marks result %zu as bounded, out of range (%zu results)", dims.result,
+                            call->results.count);
+      continue;
+    }
+    uint32_t rank = call->results.data[dims.result].rank;
+    bool is_every = dims.axis == STOWI_GRAPH_EVERY_AXIS;
+    if (!is_every && dims.axis >= rank) {
+      stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
+                            "marks dim %u of result %zu as bounded, out of range (rank %u)",
+                            (unsigned)dims.axis, dims.result, (unsigned)rank);
+      continue;
+    }
+    uint32_t axes = is_every ? stowi_graph_axes_below(rank) : UINT32_C(1) << dims.axis;
+    call->marks.data[dims.result].bounded |= (stowi_graph_axes)axes;
+  }
+}
+
 // Writes the results' records behind the values; they are not counted until the end.
 static stow_status write_results(stow_call* call) {
   stow_graph* graph = call->graph;
   size_t first = graph->values.count;
-  stow_shape_call shape = shape_of_call(call);
-  bool all_bounded = stowi_graph_shape_inherits_bounded(&shape);
+  take_bounded(call);
   for (size_t k = 0; k < call->results.count; ++k) {
-    uint8_t marks = call->marks.data[k];
-    bool is_bounded = (marks & STOWI_GRAPH_MARK_BOUNDED) != 0;
     graph->values.data[first + k] = (stowi_graph_value){
         .producer = (stow_node)graph->nodes.count,
         .name = STOWI_GRAPH_NAME_NONE,
-        .bounded = is_bounded || (all_bounded && call->results.data[k].rank != 0),
-        .data_dependent = (marks & STOWI_GRAPH_MARK_DATA_DEPENDENT) != 0,
+        .bounded = call->marks.data[k].bounded,
+        .data_dependent = call->marks.data[k].data,
         .has_data = call->has_data,
     };
     STOW_TRY(stowi_graph_intern_type(&graph->types, &graph->pool, graph->allocator,
                                      &call->results.data[k], &graph->value_types.data[first + k]));
-  }
-  for (size_t i = 0; i < call->bounded.count; ++i) {
-    size_t k = call->bounded.data[i];
-    if (k >= call->results.count) {
-      stowi_graph_call_fail(call, STOW_ERR_INVALID_ARGUMENT,
-                            "marks result %zu as bounded, out of range (%zu results)", k,
-                            call->results.count);
-      return STOW_OK;
-    }
-    graph->values.data[first + k].bounded = 1;
-  }
-  for (size_t k = 0; k < call->results.count; ++k) {
-    bool is_bounded = graph->values.data[first + k].bounded != 0;
-    call->marks.data[k] |= is_bounded ? STOWI_GRAPH_MARK_BOUNDED : 0;
   }
   return STOW_OK;
 }
@@ -379,10 +385,10 @@ static void append_all(uint32_t* to, size_t* count, const uint32_t* from, size_t
 static void settle_symbols(const stow_call* call) {
   for (size_t k = 0; k < call->results.count; ++k) {
     const stow_type* type = &call->results.data[k];
-    bool is_data = call->marks.data[k] != 0;
-    bool has_new = is_data || call->declared.count != 0;
+    uint32_t data = (uint32_t)call->marks.data[k].data | call->marks.data[k].bounded;
+    bool has_new = data != 0 || call->declared.count != 0;
     for (uint32_t i = 0; has_new && i < type->rank; ++i) {
-      stowi_graph_dim_settle(call->graph->dims, type->dims[i], is_data);
+      stowi_graph_dim_settle(call->graph->dims, type->dims[i], (data >> i & 1) != 0);
     }
   }
 }

@@ -220,6 +220,14 @@ bool stow_graph_is_bounded(const stow_graph* graph, stow_value value) {
   return graph->values.data[value].bounded != 0;
 }
 
+bool stow_graph_is_bounded_dim(const stow_graph* graph, stow_value value, uint32_t axis) {
+  const stowi_graph_value* record = &graph->values.data[value];
+  const stow_type* type = stow_graph_type(graph, value);
+  uint32_t bit = axis < type->rank ? UINT32_C(1) << axis : 0;
+  return (record->bounded & bit) != 0 ||
+         ((record->data_dependent & bit) != 0 && stow_dim_is_const(type->dims[axis]));
+}
+
 bool stow_graph_is_data_dependent(const stow_graph* graph, stow_value value) {
   return graph->values.data[value].data_dependent != 0;
 }

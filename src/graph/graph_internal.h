@@ -12,7 +12,19 @@
 
 // Ids stay below this, so that the maximum can mean "none".
 #define STOWI_GRAPH_ID_LIMIT UINT32_MAX
-#define STOWI_GRAPH_NAME_NONE ((uint32_t)0x1fffffff)
+#define STOWI_GRAPH_NAME_NONE ((uint32_t)0x7fffffff)
+
+// A set of a value's dims: bit i is dim i.
+typedef uint16_t stowi_graph_axes;
+#define STOWI_GRAPH_ALL_AXES ((stowi_graph_axes)0xffff)
+_Static_assert(STOW_MAX_RANK <= 16, "a set of dims has a bit for each");
+
+// What a shape function reports about a result besides its type.
+typedef struct stowi_graph_marks {
+  stowi_graph_axes data;     // dims that depend on data
+  stowi_graph_axes bounded;  // dims that are upper bounds
+  stowi_graph_axes limited;  // of these, those for which a declared dim wins if it is not larger
+} stowi_graph_marks;
 
 // 28 bytes. Operands, results and attributes end where the next node's begin.
 typedef struct stowi_graph_node {
@@ -27,10 +39,10 @@ typedef struct stowi_graph_node {
 
 typedef struct stowi_graph_value {
   stow_node producer;
-  uint32_t name : 29;  // into the names, or STOWI_GRAPH_NAME_NONE
-  uint32_t bounded : 1;
-  uint32_t data_dependent : 1;
+  uint32_t name : 31;  // into the names, or STOWI_GRAPH_NAME_NONE
   uint32_t has_data : 1;
+  stowi_graph_axes bounded;         // dims that are upper bounds
+  stowi_graph_axes data_dependent;  // dims from stow_shape_data_dim, new or declared
 } stowi_graph_value;
 
 typedef struct stowi_graph_region {
@@ -81,6 +93,13 @@ typedef struct stowi_graph_result_name {
   stow_str name;
 } stowi_graph_result_name;
 
+// Dims of a result that the caller marks as upper bounds.
+typedef struct stowi_graph_bounded_dims {
+  size_t result;
+  uint32_t axis;  // STOWI_GRAPH_EVERY_AXIS: all of them
+} stowi_graph_bounded_dims;
+#define STOWI_GRAPH_EVERY_AXIS UINT32_MAX
+
 struct stow_call {
   stow_graph* graph;
   bool is_open;
@@ -93,9 +112,9 @@ struct stow_call {
   STOWI_VEC(uint32_t) withs;
   STOWI_VEC(stow_type) declared;
   STOWI_VEC(stow_type) results;
-  STOWI_VEC(uint8_t) marks;  // per result: see shapes/call.h
+  STOWI_VEC(stowi_graph_marks) marks;  // per result
   STOWI_VEC(stowi_graph_result_name) names;
-  STOWI_VEC(size_t) bounded;
+  STOWI_VEC(stowi_graph_bounded_dims) bounded;
   size_t result_count;  // SIZE_MAX: not given
   uint64_t asked;       // elements of operands read: see shapes/call.h
   bool has_data;
@@ -129,6 +148,11 @@ struct stow_graph {
 static inline const stow_type* stowi_graph_type_of(const stow_graph* graph, const uint32_t* types,
                                                    stow_value value) {
   return graph->types.list.data[types[value]];
+}
+
+// The first |rank| dims.
+static inline stowi_graph_axes stowi_graph_axes_below(uint32_t rank) {
+  return (stowi_graph_axes)((UINT32_C(1) << rank) - 1);
 }
 
 static inline stowi_graph_frame* stowi_graph_frame_of(stow_graph* graph) {

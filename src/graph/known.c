@@ -258,6 +258,9 @@ stow_dim stow_shape_known(stow_shape_call* call, size_t k, size_t i) {
 
 stowi_graph_exactness stowi_graph_shape_exactness(const stow_shape_call* call, size_t k, size_t i) {
   stowi_graph_known known = known_operand(call, k);
+  if (call->trial != NULL) {
+    return STOWI_GRAPH_EXACT;  // bounds are unknowns there
+  }
   return stowi_graph_known_exactness(&known, i);
 }
 
@@ -269,13 +272,18 @@ static void note_bound(stow_shape_call* call, const stowi_graph_known* known, si
 stow_dim stow_shape_bound(stow_shape_call* call, size_t k, size_t i) {
   stowi_graph_known known = known_operand(call, k);
   note_bound(call, &known, i);
-  return dim_or_bound(&known, call->dims, i);
+  stow_dim bound = dim_or_bound(&known, call->dims, i);
+  stowi_graph_exactness exactness = stowi_graph_known_exactness(&known, i);
+  bool is_unknown =
+      call->trial != NULL && exactness != STOWI_GRAPH_EXACT && bound != STOW_DIM_INVALID;
+  return is_unknown ? stowi_graph_trial_element(call, bound, exactness) : bound;
 }
 
 bool stowi_graph_shape_bound_float(stow_shape_call* call, size_t k, size_t i, double* out) {
   stowi_graph_known known = known_operand(call, k);
   note_bound(call, &known, i);
-  return double_or_bound(&known, i, out);
+  return call->trial != NULL ? stowi_graph_known_double(&known, i, out)
+                             : double_or_bound(&known, i, out);
 }
 
 bool stow_shape_known_float(const stow_shape_call* call, size_t k, size_t i, double* out) {
@@ -427,8 +435,7 @@ bool stowi_graph_known_can_fold(const stow_op_desc* desc, const stow_type* resul
 
 // Nothing is known of a result with upper-bounded dims: it may have fewer elements.
 static bool is_bounded_result(const stow_shape_call* call, size_t k) {
-  uint8_t bounded = STOWI_GRAPH_MARK_BOUNDED | STOWI_GRAPH_MARK_DATA_DEPENDENT;
-  return call->marks != NULL && (call->marks[k] & bounded) != 0;
+  return call->marks != NULL && (call->marks[k].bounded | call->marks[k].data) != 0;
 }
 
 // Adds an entry for each result with known elements, compacting the elements.

@@ -319,8 +319,10 @@ static void copy_results(simplifier* s, stow_call* call, stow_node node) {
     stow_type type = translate(s, value);
     stow_call_result_type(call, &type);
     stow_call_name(call, k, stow_graph_value_name(s->from, value));
-    if (stow_graph_is_bounded(s->from, value)) {
-      stow_call_bounded(call, k);
+    for (uint32_t i = 0; i < type.rank; ++i) {
+      if ((s->from->values.data[value].bounded >> i & 1) != 0) {
+        stow_call_bounded_dim(call, k, i);
+      }
     }
   }
 }

@@ -21,11 +21,12 @@
 // ---------------------------------------------------------------------------------------------
 // Types
 
-static stow_status check_types_with(const stow_graph* graph, stow_type* results, uint8_t* marks,
-                                    stow_diag* diag) {
+static stow_status check_types_with(const stow_graph* graph, stow_type* results,
+                                    stowi_graph_marks* marks, stow_diag* diag) {
   for (stow_node node = 0; node < graph->nodes.count; ++node) {
     stow_shape_call shape = stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known,
                                                       node, results, marks);
+    shape.keeps_marks = true;  // finding them again would write to the dims, which threads share
     stow_status status = stowi_graph_shape_infer(&shape, true, diag);
     if (status != STOW_OK) {
       stowi_graph_blame_node(diag, graph, node);
@@ -42,7 +43,7 @@ static stow_status check_types(const stow_graph* graph, stow_diag* diag) {
     most = count > most ? count : most;
   }
   stow_type* results = STOWI_ARRAY(graph->allocator, stow_type, most);
-  uint8_t* marks = STOWI_ARRAY(graph->allocator, uint8_t, most);
+  stowi_graph_marks* marks = STOWI_ARRAY(graph->allocator, stowi_graph_marks, most);
   bool has_memory = results != NULL && marks != NULL;
   stow_status status =
       has_memory ? check_types_with(graph, results, marks, diag) : stowi_fail_memory(diag);

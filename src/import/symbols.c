@@ -177,6 +177,7 @@ static stow_status meet_symbols(stowi_import_importer* imp, const stowi_import_i
       STOW_TRY(stowi_import_dim_name(imp, info, axis, &name));
       STOW_TRY(symbol_of(imp, name, &symbol));
       symbol->is_met = true;
+      symbol->is_unnamed = symbol->is_unnamed || info->dims[axis].name.size == 0;
     }
   }
   return STOW_OK;
@@ -248,6 +249,18 @@ static stow_status settle_input(stowi_import_importer* imp, const stowi_import_i
   return value == NULL ? STOW_OK : settle_value(imp, info, value);
 }
 
+// `?` stands for every unnamed dim that has no number yet.
+static void settle_unnamed(stowi_import_importer* imp) {
+  stowi_import_symbol* all = stowi_import_symbol_find(imp, stow_str_of("?"));
+  for (size_t i = 0; all != NULL && i < imp->symbols.count; ++i) {
+    stowi_import_symbol* symbol = &imp->symbols.data[i];
+    all->is_met = all->is_met || symbol->is_unnamed;
+    if (symbol->is_unnamed && symbol->value < 0) {
+      symbol->value = all->value;
+    }
+  }
+}
+
 // Symbols of inputs that have no number yet: the one for the rest, but for those whose names say
 // how they follow from others.
 static void settle_rest(stowi_import_importer* imp) {
@@ -315,6 +328,7 @@ stow_status stowi_import_settle_symbols(stowi_import_importer* imp) {
   for (size_t i = 0; i < model->info.input_count; ++i) {
     STOW_TRY(settle_input(imp, &model->inputs[i]));
   }
+  settle_unnamed(imp);
   settle_rest(imp);
   STOW_TRY(check_expressions(imp));
   return note_open(imp);

@@ -47,6 +47,19 @@ TEST(BoundedInputsMayBeSmaller) {
   exec_case_end(&c);
 }
 
+TEST(OnlyUpperBoundedDimsMayBeSmaller) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : bounded(1) f32[2, 4]\n"
+                  "%1 = neg(%0) : bounded(1) f32[2, 4]\n return %1");
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK(exec_case_set_dims(&c, "x", (float[]){1, 2}, (int64_t[]){2, 1}) == STOW_OK);
+  CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+  EXEC_GIVES(&c, 0, float, -1, -2);
+  CHECK(exec_case_set_dims(&c, "x", (float[9]){0}, (int64_t[]){1, 4}) == STOW_ERR_TYPE);
+  exec_case_end(&c);
+}
+
 TEST(OperandsThatNoLongerFitAreRefused) {
   exec_case c;
   exec_case_begin(&c,

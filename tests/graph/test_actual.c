@@ -120,7 +120,7 @@ TEST(AvailableElementsGiveDims) {
   CHECK_TEXT(shrunk("f32[12]; i64[2]", "reshape(%0, %1)", "f32[3, 4]", 0, 0, 12, three),
              "f32[3, 4]");
   int64_t size[] = {2};
-  CHECK_TEXT(shrunk("f32[9]; i64[1]", "expand(%0, %1)", "f32[9]", 0, 0, 1, size), "f32[2]");
+  CHECK_TEXT(shrunk("bounded f32[9]; i64[1]", "expand(%0, %1)", "f32[9]", 0, 0, 1, size), "f32[2]");
 }
 
 TEST(DimsComputedByTheOpStayUpperBounded) {
@@ -130,6 +130,14 @@ TEST(DimsComputedByTheOpStayUpperBounded) {
 TEST(DimsAboveThePlannedOnesAreRefused) {
   CHECK_HAS(shrunk("f32[9]", "relu(%0)", "f32[9]", 0, 0, 10, NULL),
             "relu: dim 0 of result 0 is 10, above the planned maximum 9");
+}
+
+TEST(DimsBelowExactOnesAreRefused) {
+  CHECK_HAS(shrunk("f32[9, 2]", "relu(%0)", "f32[9, 2]", 0, 0, 8, NULL),
+            "relu: dim 0 of result 0 is 8, planned as exactly 9");
+  CHECK_HAS(shrunk("bounded(1) f32[9, 2]", "relu(%0)", "f32[9, 2]", 0, 0, 8, NULL),
+            "relu: dim 0 of result 0 is 8, planned as exactly 9");
+  CHECK_TEXT(shrunk("bounded(0) f32[9, 2]", "relu(%0)", "f32[9, 2]", 0, 0, 8, NULL), "f32[8, 2]");
 }
 
 TEST(OperandsThatDoNotFitAreRefused) {

@@ -396,6 +396,13 @@ TEST(ResultNumbersAreChecked) {
   stow_call_bounded(call, 2);
   CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT,
                 "relu: marks result 2 as bounded, out of range (1 results)");
+  for (uint32_t axis = stow_graph_type(f.graph, f.a)->rank; axis != 0;
+       axis = axis + 1 == 0 ? 0 : UINT32_MAX) {
+    call = stow_graph_begin(f.graph, STOW_OP_RELU);
+    stow_call_operand(call, f.a);
+    stow_call_bounded_dim(call, 0, axis);
+    CHECK_REFUSED(call, STOW_ERR_INVALID_ARGUMENT, "relu: marks dim ");
+  }
   stow_graph_destroy(f.graph);
 }
 

@@ -299,9 +299,9 @@ TEST(ARegionMayBeginWithALoop) {
 // ---------------------------------------------------------------------------------------------
 // What is carried is bounded in each round where it is so before the first one or after one.
 
-// |x|: how the initial value is marked, |y|: how what a round adds to it is, |arg|: how the rest
-// is.
-#define CARRYING(x, y, arg)                       \
+// |x|: how the initial value is marked, |y|: how the other operand of the yield is, which is
+// computed as |next|; |arg|: how the rest is.
+#define CARRYING(x, y, next, arg)                 \
   "graph @g {\n"                                  \
   "  %0 = input \"n\" : i64[]\n"                  \
   "  %1 = input \"c\" : bool[]\n"                 \
@@ -315,7 +315,7 @@ TEST(ARegionMayBeginWithALoop) {
   "    %7 = shape(%6) : i64[1]\n"                 \
   "    %8 = relu(%6) : " arg                      \
   "f32[4]\n"                                      \
-  "    %9 = add(%8, %3) : " arg                   \
+  "    %9 = " next " : " arg                      \
   "f32[4]\n"                                      \
   "    yield %5, %9\n"                            \
   "  } : " arg                                    \
@@ -332,17 +332,76 @@ static void check_shape_of_arg(const char* text, bool is_known) {
   stow_module_destroy(module);
 }
 
+#define OF_ARG "prelu(%8, %3)"  // with the argument's dims
+#define OF_Y "prelu(%3, %8)"
+
 TEST(ArgumentsAreUpperBoundedIfTheInitialValueIs) {
-  CHECK_ROUND_TRIP(CARRYING("", "", ""));
-  CHECK_PRINTS_AS(CARRYING("bounded ", "", ""), CARRYING("bounded ", "", "bounded "));
-  CHECK_ROUND_TRIP(CARRYING("bounded ", "", "bounded "));
-  check_shape_of_arg(CARRYING("", "", ""), true);
-  check_shape_of_arg(CARRYING("bounded ", "", ""), false);
+  CHECK_ROUND_TRIP(CARRYING("", "", OF_ARG, ""));
+  CHECK_PRINTS_AS(CARRYING("bounded ", "", OF_ARG, ""),
+                  CARRYING("bounded ", "", OF_ARG, "bounded "));
+  CHECK_ROUND_TRIP(CARRYING("bounded ", "", OF_ARG, "bounded "));
+  check_shape_of_arg(CARRYING("", "", OF_ARG, ""), true);
+  check_shape_of_arg(CARRYING("bounded ", "", OF_ARG, ""), false);
 }
 
 TEST(ArgumentsAreUpperBoundedIfTheYieldIs) {
-  CHECK_PRINTS_AS(CARRYING("", "bounded ", ""), CARRYING("", "bounded ", "bounded "));
-  check_shape_of_arg(CARRYING("", "bounded ", ""), false);
+  CHECK_PRINTS_AS(CARRYING("", "bounded ", OF_Y, ""), CARRYING("", "bounded ", OF_Y, "bounded "));
+  check_shape_of_arg(CARRYING("", "bounded ", OF_Y, ""), false);
+}
+
+// Dims are carried one by one.
+TEST(ArgumentsHaveTheUpperBoundedDimsOfWhatIsCarried) {
+  CHECK_PRINTS_AS(
+      "graph @g {\n"
+      "  %0 = input \"n\" : i64[]\n"
+      "  %1 = input \"c\" : bool[]\n"
+      "  %2 = input \"x\" : bounded(1) f32[4, 5]\n"
+      "  %8, %9 = loop(%0, %1, %2) {\n"
+      "    %3, %4, %5 = args() : i64[], bool[], f32[4, 5]\n"
+      "    %6 = relu(%5) : f32[4, 5]\n"
+      "    %7 = shape(%6) : i64[2]\n"
+      "    yield %4, %6, %6\n"
+      "  } : f32[4, 5], f32[?s, 4, 5]\n"
+      "  return %8, %9\n"
+      "}\n",
+      "graph @g {\n"
+      "  %0 = input \"n\" : i64[]\n"
+      "  %1 = input \"c\" : bool[]\n"
+      "  %2 = input \"x\" : bounded(1) f32[4, 5]\n"
+      "  %8, %9 = loop(%0, %1, %2) {\n"
+      "    %3, %4, %5 = args() : i64[], bool[], bounded(1) f32[4, 5]\n"
+      "    %6 = relu(%5) : bounded(1) f32[4, 5]\n"
+      "    %7 = shape(%6) : i64[2]\n"
+      "    yield %4, %6, %6\n"
+      "  } : bounded(1) f32[4, 5], bounded(2) f32[?s, 4, 5]\n"
+      "  return %8, %9\n"
+      "}\n");
+}
+
+TEST(BranchesThatDifferInADimMakeThatDimAnUpperBound) {
+  CHECK_PRINTS_AS(
+      "graph @g {\n"
+      "  %0 = input \"c\" : bool[]\n"
+      "  %1 = input \"x\" : f32[4, 5, 6]\n"
+      "  %2 = input \"y\" : bounded(2) f32[4, 3, 6]\n"
+      "  %3 = if(%0) {\n"
+      "    yield %1\n"
+      "  } else {\n"
+      "    yield %2\n"
+      "  } : f32[4, 5, 6]\n"
+      "  return %3\n"
+      "}\n",
+      "graph @g {\n"
+      "  %0 = input \"c\" : bool[]\n"
+      "  %1 = input \"x\" : f32[4, 5, 6]\n"
+      "  %2 = input \"y\" : bounded(2) f32[4, 3, 6]\n"
+      "  %3 = if(%0) {\n"
+      "    yield %1\n"
+      "  } else {\n"
+      "    yield %2\n"
+      "  } : bounded(1, 2) f32[4, 5, 6]\n"
+      "  return %3\n"
+      "}\n");
 }
 
 // Each of the two is yielded as the other: the second is bounded from the second round on.
@@ -396,7 +455,7 @@ TEST(BindingDataDependentDimsMakesArgumentsUpperBounded) {
 
 static stow_status parse_carrying(stow_allocator allocator, void* user) {
   (void)user;
-  static const char text[] = CARRYING("", "bounded ", "");
+  static const char text[] = CARRYING("", "bounded ", OF_Y, "");
   stow_module* module = NULL;
   stow_status status =
       stow_module_parse(text, sizeof(text) - 1, NULL, NULL, allocator, NULL, &module);

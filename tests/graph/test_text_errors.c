@@ -211,6 +211,16 @@ TEST(RegionsAreWrittenInFull) {
 TEST(TypesAreChecked) {
   CHECK_STATEMENT("%2 = relu(%0)", STOW_ERR_SYNTAX,
                   "5:3: expected ':' and the type of each result, found 'return'");
+  CHECK_STATEMENT("%2 = relu(%0) : bounded() f32[4]", STOW_ERR_SYNTAX,
+                  "4:27: expected the number of a dim, found ')'");
+  CHECK_STATEMENT("%2 = relu(%0) : bounded(-1) f32[4]", STOW_ERR_SYNTAX,
+                  "4:27: expected the number of a dim, found '-'");
+  CHECK_STATEMENT("%2 = relu(%0) : bounded(99999999999999999999) f32[4]", STOW_ERR_SYNTAX,
+                  "4:27: expected the number of a dim, found ");
+  CHECK_STATEMENT("%2 = relu(%0) : bounded(0 f32[4]", STOW_ERR_SYNTAX,
+                  "4:29: expected ',' or ')', found 'f32'");
+  CHECK_STATEMENT("%2 = relu(%0) : bounded(1) f32[4]", STOW_ERR_INVALID_ARGUMENT,
+                  "4:8: relu: marks dim 1 of result 0 as bounded, out of range (rank 1)");
   CHECK_STATEMENT("%2 = relu(%0) : 4", STOW_ERR_SYNTAX,
                   "4:19: expected a type, as in f32[100, 384], found '4'");
   CHECK_STATEMENT("%2 = relu(%0) : f33[4]", STOW_ERR_SYNTAX,

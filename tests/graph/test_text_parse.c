@@ -60,6 +60,27 @@ TEST(NodesAndValuesAreAsWritten) {
   stow_module_destroy(module);
 }
 
+TEST(UpperBoundedDimsAreListedUnlessAllAre) {
+  CHECK_ROUND_TRIP(
+      "graph @g {\n"
+      "  %0 = input \"x\" : bounded(0, 2) f32[4, 5, 6]\n"
+      "  %1 = relu(%0) : bounded(0, 2) f32[4, 5, 6]\n"
+      "  %2 = reduce(%1) {axes = [0]} : bounded(2) f32[1, 5, 6]\n"
+      "  return %2\n"
+      "}\n");
+  CHECK_PRINTS_AS(
+      "graph @g {\n"
+      "  %0 = input \"x\" : bounded(1, 0, 1) f32[4, ?n]\n"
+      "  %1 = nonzero(%0) : i64[2, ?(4*n)]\n"
+      "  return %1\n"
+      "}\n",
+      "graph @g {\n"
+      "  %0 = input \"x\" : bounded f32[4, ?n]\n"
+      "  %1 = nonzero(%0) : bounded(1) i64[2, ?(4*n)]\n"
+      "  return %1\n"
+      "}\n");
+}
+
 TEST(OperandsAndRegionsAreAsWritten) {
   stow_module* module = parse_text(everything);
   REQUIRE(module != NULL);

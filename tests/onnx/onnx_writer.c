@@ -202,7 +202,7 @@ static void put_dim(onnx_writer* w, const char* word) {
   if (word[0] == '-' || (word[0] >= '0' && word[0] <= '9')) {
     onnx_int(w, 1, strtoll(word, NULL, 10));
   } else if (strcmp(word, "?") != 0) {
-    onnx_string(w, 2, word);
+    onnx_string(w, 2, strcmp(word, "??") == 0 ? "?" : word);
   }
   onnx_end(w);
 }

@@ -133,8 +133,9 @@ void onnx_attr_float(onnx_writer* w, const char* name, float number);
 void onnx_attr_string(onnx_writer* w, const char* name, const char* text);
 void onnx_attr_ints(onnx_writer* w, const char* name, const int64_t* numbers, size_t count);
 
-// |dims|: numbers and names separated by spaces, `?` for an unknown one; "" a scalar; NULL no
-// shape.
+// |dims|: numbers and names separated by spaces, `?` for an unknown one, `??` for one that is
+// called
+// `?`; "" a scalar; NULL no shape.
 void onnx_value(onnx_writer* w, uint32_t field, const char* name, int32_t elem, const char* dims);
 void onnx_tensor_type(onnx_writer* w, uint32_t field, int32_t elem, const char* dims);
 

@@ -79,6 +79,37 @@ TEST(NegativeDimsCountAsUnknown) {
   import_end(&m);
 }
 
+// Some writers call every dim that they do not know `?`.
+TEST(DimsCalledByAQuestionMarkAreUnnamed) {
+  BEGIN
+  chain(&m, "?? 3 ??");
+  ask_bind(&m, "x.2", 7);
+  RUN(STOW_OK);
+  CHECK_TEXT(import_type(&m, "z"), "f32[?\"x.0\", 3, 7]");
+  import_end(&m);
+}
+
+TEST(AQuestionMarkBindsTheUnnamedDimsThatAreLeft) {
+  BEGIN
+  import_input(&m, "other", ONNX_FLOAT, "n");
+  chain(&m, "?? 3 ? ?");
+  ask_bind(&m, "x.2", 7);
+  ask_bind(&m, "?", 5);
+  RUN(STOW_OK);
+  CHECK_TEXT(import_type(&m, "z"), "f32[5, 3, 7, 5]");
+  CHECK_TEXT(import_type(&m, "other"), "f32[?n]");
+  import_end(&m);
+}
+
+TEST(AQuestionMarkNeedsAnUnnamedDim) {
+  BEGIN
+  chain(&m, "n 3");
+  ask_bind(&m, "?", 5);
+  RUN(STOW_ERR_NOT_FOUND);
+  CHECK_HAS(m.diag.message, "the model has no symbol \"?\"");
+  import_end(&m);
+}
+
 static void two_inputs(import_model* m, const char* second) {
   import_input(m, "p", ONNX_FLOAT, "past seq");
   onnx_begin(&m->w, ONNX_GRAPH_INPUT);

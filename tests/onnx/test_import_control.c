@@ -99,6 +99,49 @@ TEST(UnusedNodesThatFailDoNotPreventTheGraph) {
   import_end(&m);
 }
 
+// i64[1, 1, 3, at most 8], without its dim 1 if that is 1: torch.squeeze as it is exported.
+static void squeeze_of_bounded(import_model* m, const char* dims) {
+  import_input(m, "x", ONNX_FLOAT, dims);
+  import_constant(m, "front", (int64_t[]){0, 1}, 2);
+  import_constant(m, "one", (int64_t[]){1}, 1);
+  onnx_node(&m->w, "NonZero", "x", "at");
+  onnx_node(&m->w, "Unsqueeze", "at front", "y");
+  onnx_node(&m->w, "Shape", "y", "shape");
+  onnx_node(&m->w, "Gather", "shape one", "size");
+  onnx_node(&m->w, "Equal", "size one", "is_one");
+  onnx_node_begin(&m->w, "If", "is_one", "z");
+  branch(m, "then_branch", "Squeeze", "y one", "t");
+  branch(m, "else_branch", "Identity", "y", "t");
+  onnx_node_end(&m->w);
+  onnx_node(&m->w, "Neg", "z", "out");
+  import_output(m, "out");
+}
+
+TEST(AnExactDimOfAnUpperBoundedTensorDecidesAnIf) {
+  BEGIN
+  squeeze_of_bounded(&m, "1 1 8");
+  RUN(STOW_OK);
+  REQUIRE(m.graph != NULL);
+  CHECK(strstr(m.text, "if(") == NULL);
+  CHECK_TEXT(import_type(&m, "out"), "i64[1, 3, 8]");
+  stow_value out = stow_graph_find(m.graph, stow_str_of("out"));
+  CHECK(!stow_graph_is_bounded_dim(m.graph, out, 0) && !stow_graph_is_bounded_dim(m.graph, out, 1));
+  CHECK(stow_graph_is_bounded_dim(m.graph, out, 2));
+  CHECK_U64(stow_import_issue_count(m.import), 1);  // at is an upper bound
+  import_end(&m);
+}
+
+// The same while the size of x is open.
+TEST(AnExactDimDecidesAnIfBeforeSymbolsHaveValues) {
+  BEGIN
+  squeeze_of_bounded(&m, "1 1 n");
+  RUN(STOW_OK);
+  REQUIRE(m.graph != NULL);
+  CHECK(strstr(m.text, "if(") == NULL);
+  CHECK_TEXT(import_type(&m, "out"), "i64[1, 3, ?n]");
+  import_end(&m);
+}
+
 // The branches want |a| and |b| to have as many elements as x.
 static void if_of_sizes(import_model* m, const char* a, const char* b) {
   import_input(m, "c", ONNX_BOOL, "");

@@ -77,7 +77,8 @@ static bool is_fitting(const stow_exec* exec, stow_value value, const stow_tenso
     return false;
   }
   for (uint32_t i = 0; i < type->rank; ++i) {
-    bool is_smaller = facts->is_bounded && tensor->dims[i] >= 0 && tensor->dims[i] < type->dims[i];
+    bool is_smaller = stow_graph_is_bounded_dim(exec->graph, value, i) && tensor->dims[i] >= 0 &&
+                      tensor->dims[i] < type->dims[i];
     if (tensor->dims[i] != type->dims[i] && !is_smaller) {
       return false;
     }

@@ -12,6 +12,7 @@
 // was built before it.
 #include "graph/dims/dims.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -250,6 +251,15 @@ stow_dim stow_dim_symbol(stow_dims* dims, stow_str name) {
   }
   dims->symbols.data[dims->symbols.count++] = c.name;
   return dim;
+}
+
+stow_dim stowi_graph_dim_unknown(stow_dims* dims) {
+  char text[24];
+  size_t number = dims->symbols.count;
+  do {
+    snprintf(text, sizeof(text), "?%zu", number++);
+  } while (stowi_graph_dims_find_symbol(dims, stow_str_of(text)) != SIZE_MAX);
+  return stow_dim_symbol(dims, stow_str_of(text));
 }
 
 // ---------------------------------------------------------------------------------------------

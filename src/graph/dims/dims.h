@@ -29,6 +29,9 @@ size_t stowi_graph_dims_expr_count(const stow_dims* dims);
 stow_dim stowi_graph_dims_translate(const stow_dims* from, stow_dim dim, stow_dims* into,
                                     stow_dim* memo);
 
+// A new symbol, different from all others; rewind the table afterwards.
+stow_dim stowi_graph_dim_unknown(stow_dims* dims);
+
 // The dim with the smaller expression; of two equally large ones, the first by content.
 stow_dim stowi_graph_dim_simpler(const stow_dims* dims, stow_dim a, stow_dim b);
 

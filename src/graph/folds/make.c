@@ -4,11 +4,10 @@
 #include "graph/shapes/call.h"
 #include "graph/shapes/shapes.h"
 
-// An element computed from the dims of operand 0, which may be upper-bounded.
-static stowi_graph_element dim_element(const stow_shape_call* call, stow_dim dim) {
+// An element computed from dims of operand 0, which may be upper-bounded.
+static stowi_graph_element dim_element(stow_dim dim, bool is_upper_bounded) {
   stowi_graph_element element = stowi_graph_whole(dim);
-  element.exactness =
-      stowi_graph_shape_is_upper_bounded(call, 0) ? STOWI_GRAPH_UPPER_BOUND : STOWI_GRAPH_EXACT;
+  element.exactness = is_upper_bounded ? STOWI_GRAPH_UPPER_BOUND : STOWI_GRAPH_EXACT;
   return element;
 }
 
@@ -16,17 +15,19 @@ stow_status stowi_graph_fold_shape(stow_shape_call* call) {
   uint32_t first;
   uint32_t end;
   stowi_graph_shape_dims_range(call, &first, &end);
+  stowi_graph_axes bounded = stowi_graph_shape_bounded_axes(call, 0);
   for (uint32_t i = first; i < end; ++i) {
-    stowi_graph_fold_put(call, 0, i - first,
-                         dim_element(call, stow_shape_operand(call, 0)->dims[i]));
+    stow_dim dim = stow_shape_operand(call, 0)->dims[i];
+    stowi_graph_fold_put(call, 0, i - first, dim_element(dim, (bounded >> i & 1) != 0));
   }
   return stowi_graph_fold_end(call);
 }
 
 stow_status stowi_graph_fold_size(stow_shape_call* call) {
   const stow_type* type = stow_shape_operand(call, 0);
+  stow_dim elements = stowi_graph_shape_product(call, type, 0, type->rank);
   stowi_graph_fold_put(call, 0, 0,
-                       dim_element(call, stowi_graph_shape_product(call, type, 0, type->rank)));
+                       dim_element(elements, stowi_graph_shape_is_upper_bounded(call, 0)));
   return stowi_graph_fold_end(call);
 }
 

@@ -15,7 +15,7 @@
 
 stow_shape_call stowi_graph_shape_of_node(const stow_graph* graph, const uint32_t* types,
                                           const stowi_graph_known_store* known, stow_node node,
-                                          stow_type* results, uint8_t* marks) {
+                                          stow_type* results, stowi_graph_marks* marks) {
   stow_shape_call call;
   memset(&call, 0, sizeof(call));
   const stowi_graph_node* record = &graph->nodes.data[node];
@@ -47,6 +47,9 @@ const stow_type* stow_shape_operand(const stow_shape_call* call, size_t k) {
   if (k >= call->operand_count || call->operands[k] == STOW_VALUE_NONE) {
     return NULL;
   }
+  if (call->trial != NULL) {
+    return &call->trial->types[k];
+  }
   return call->actual != NULL ? call->actual->types[k]
                               : stowi_graph_type_of(call->graph, call->types, call->operands[k]);
 }
@@ -69,6 +72,9 @@ const stow_attr* stow_shape_attr(const stow_shape_call* call, const char* name) 
 size_t stow_shape_result_count(const stow_shape_call* call) { return call->result_count; }
 
 const stow_type* stow_shape_declared(const stow_shape_call* call, size_t k) {
+  if (call->trial != NULL) {
+    return NULL;  // a declared dim may be an upper bound itself
+  }
   if (call->made != STOW_VALUE_NONE) {
     return k < call->result_count
                ? stowi_graph_type_of(call->graph, call->types, call->made + (stow_value)k)
@@ -162,51 +168,73 @@ stow_status stow_shape_fail_unknown(stow_shape_call* call, const char* format, .
 // ---------------------------------------------------------------------------------------------
 // Dims that depend on data
 
-static void mark(stow_shape_call* call, size_t k, uint8_t flags) {
-  if (call->marks != NULL && k < call->result_count) {
-    call->marks[k] |= flags;
+static stowi_graph_marks* marks_of(stow_shape_call* call, size_t k) {
+  return call->marks != NULL && k < call->result_count ? &call->marks[k] : NULL;
+}
+
+static void set_bounded(stow_shape_call* call, size_t k, stowi_graph_axes axes) {
+  stowi_graph_marks* marks = marks_of(call, k);
+  if (marks != NULL) {
+    marks->bounded |= axes;
+    marks->limited |= axes;
   }
 }
 
 void stow_shape_set_bounded(stow_shape_call* call, size_t k) {
-  mark(call, k, STOWI_GRAPH_MARK_BOUNDED | STOWI_GRAPH_MARK_LIMITED);
+  set_bounded(call, k, STOWI_GRAPH_ALL_AXES);
 }
 
-static bool is_loose_value(const stow_shape_call* call, stow_value value) {
+void stow_shape_set_bounded_dim(stow_shape_call* call, size_t k, uint32_t axis) {
+  if (axis < STOW_MAX_RANK) {
+    set_bounded(call, k, (stowi_graph_axes)(UINT32_C(1) << axis));
+  }
+}
+
+void stowi_graph_shape_mark_bounded(stow_shape_call* call, size_t k, stowi_graph_axes axes) {
+  stowi_graph_marks* marks = marks_of(call, k);
+  if (marks != NULL) {
+    marks->bounded |= axes;
+  }
+}
+
+// The upper-bounded dims of |value|.
+static stowi_graph_axes bounded_axes(const stow_shape_call* call, stow_value value) {
   const stowi_graph_value* record = &call->graph->values.data[value];
-  uint8_t marks = call->value_marks == NULL ? 0 : call->value_marks[value];
-  bool depends = call->value_marks == NULL ? record->data_dependent != 0
-                                           : (marks & STOWI_GRAPH_MARK_DATA_DEPENDENT) != 0;
-  if (record->bounded != 0 || (marks & STOWI_GRAPH_MARK_BOUNDED) != 0) {
-    return true;
-  }
+  const stowi_graph_marks* marks = call->value_marks == NULL ? NULL : &call->value_marks[value];
+  uint32_t axes = marks == NULL ? record->bounded : (uint32_t)record->bounded | marks->bounded;
+  uint32_t data = marks == NULL ? record->data_dependent : marks->data;
   const stow_type* type = stowi_graph_type_of(call->graph, call->types, value);
-  for (uint32_t i = 0; depends && i < type->rank; ++i) {
-    depends = stow_dim_is_const(type->dims[i]);
+  for (uint32_t i = 0; data != 0 && i < type->rank; ++i) {
+    axes |= stow_dim_is_const(type->dims[i]) ? data & UINT32_C(1) << i : 0;
   }
-  return depends;
+  return (stowi_graph_axes)axes;
 }
 
 bool stowi_graph_shape_is_upper_bounded(const stow_shape_call* call, size_t k) {
   return call->actual == NULL && stow_shape_operand(call, k) != NULL &&
-         is_loose_value(call, call->operands[k]);
+         bounded_axes(call, call->operands[k]) != 0;
 }
 
-bool stowi_graph_shape_is_upper_bounded_yield(const stow_shape_call* call, size_t region,
-                                              size_t k) {
+stowi_graph_axes stowi_graph_shape_bounded_axes(const stow_shape_call* call, size_t k) {
+  bool has_any = call->trial == NULL && stowi_graph_shape_is_upper_bounded(call, k);
+  return has_any ? bounded_axes(call, call->operands[k]) : 0;
+}
+
+stowi_graph_axes stowi_graph_shape_bounded_yield(const stow_shape_call* call, size_t region,
+                                                 size_t k) {
   if (k >= stow_shape_yield_count(call, region)) {
-    return false;
+    return 0;
   }
   stow_node yield = stowi_graph_region_last(call->graph, region_at(call, region));
-  return is_loose_value(call, stow_graph_operands(call->graph, yield)[k]);
+  return bounded_axes(call, stow_graph_operands(call->graph, yield)[k]);
 }
 
-bool stowi_graph_shape_inherits_bounded(const stow_shape_call* call) {
-  bool is_upper_bounded = false;
-  for (size_t k = 0; call->op != STOW_OP_SHAPE && k < call->operand_count; ++k) {
-    is_upper_bounded = is_upper_bounded || stowi_graph_shape_is_upper_bounded(call, k);
+bool stowi_graph_shape_has_upper_bounded(const stow_shape_call* call) {
+  size_t k = 0;
+  while (k < call->operand_count && stowi_graph_shape_bounded_axes(call, k) == 0) {
+    ++k;
   }
-  return is_upper_bounded;
+  return k < call->operand_count;
 }
 
 size_t stowi_graph_shape_carried_count(const stow_shape_call* call) {
@@ -217,20 +245,17 @@ size_t stowi_graph_shape_carried_count(const stow_shape_call* call) {
              : 0;
 }
 
-stow_value stowi_graph_shape_upper_bounded_arg(const stow_shape_call* call, size_t i) {
+stow_value stowi_graph_shape_upper_bounded_arg(const stow_shape_call* call, size_t i,
+                                               stowi_graph_axes* out_axes) {
   const stow_carry* carry = &call->desc->carry;
   const stow_type* type = stow_shape_region_arg(call, 0, carry->first_arg + i);
-  bool is_upper_bounded = stowi_graph_shape_is_upper_bounded(call, carry->first_operand + i) ||
-                          stowi_graph_shape_is_upper_bounded_yield(call, 0, carry->first_yield + i);
-  if (type == NULL || type->rank == 0 || !is_upper_bounded) {
+  *out_axes = stowi_graph_shape_bounded_axes(call, carry->first_operand + i) |
+              stowi_graph_shape_bounded_yield(call, 0, carry->first_yield + i);
+  if (type == NULL || *out_axes == 0) {
     return STOW_VALUE_NONE;
   }
   stow_node args = stowi_graph_region_args(call->graph, region_at(call, 0));
   return stow_graph_first_result(call->graph, args) + (stow_value)(carry->first_arg + i);
-}
-
-void stowi_graph_shape_mark_bounded(stow_shape_call* call, size_t k) {
-  mark(call, k, STOWI_GRAPH_MARK_BOUNDED);
 }
 
 static stow_str result_name(const stow_shape_call* call, size_t k) {
@@ -246,18 +271,24 @@ static stow_str result_name(const stow_shape_call* call, size_t k) {
   return stow_str_of("");
 }
 
-// Whether the dims of result |k| followed from its operands before a binding. What they become is
+// Whether dim |axis| of result |k| followed from the operands before a binding. What it becomes is
 // then not a declaration: `100 - ?n` with the largest n is not the largest 100 - n. With actual
 // operands it is the available room.
-static bool was_inferred(const stow_shape_call* call, size_t k) {
+static bool was_inferred(const stow_shape_call* call, size_t k, uint32_t axis) {
   return call->actual == NULL && call->made != STOW_VALUE_NONE &&
-         !stow_graph_is_data_dependent(call->graph, call->made + (stow_value)k);
+         (call->graph->values.data[call->made + k].data_dependent >> axis & 1) == 0;
 }
 
 stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis) {
-  mark(call, k, STOWI_GRAPH_MARK_DATA_DEPENDENT);
+  stowi_graph_marks* marks = marks_of(call, k);
+  if (marks != NULL && axis < STOW_MAX_RANK) {
+    marks->data |= (stowi_graph_axes)(UINT32_C(1) << axis);
+  }
+  if (call->trial != NULL) {
+    return stowi_graph_dim_unknown(call->dims);
+  }
   const stow_type* declared = stow_shape_declared(call, k);
-  if (declared != NULL && axis < declared->rank && !was_inferred(call, k)) {
+  if (declared != NULL && axis < declared->rank && !was_inferred(call, k, axis)) {
     return declared->dims[axis];
   }
   // The symbol `NAME.AXIS`, or `%ID.AXIS` if the result has no name.
@@ -284,16 +315,25 @@ stow_dim stow_shape_data_dim(stow_shape_call* call, size_t k, uint32_t axis) {
   return dim;
 }
 
+// Whether a binding has made dim |axis| of result |k| a number: before, it depended on data, and so
+// is not declared.
+static bool is_settled(const stow_shape_call* call, size_t k, uint32_t axis) {
+  return call->made != STOW_VALUE_NONE && stow_dim_is_const(call->results[k].dims[axis]) &&
+         !stow_dim_is_const(stow_shape_declared(call, k)->dims[axis]) &&
+         (call->graph->values.data[call->made + k].data_dependent >> axis & 1) != 0;
+}
+
 // Declared dims win over bounds that are not smaller.
 static void limit_result(stow_shape_call* call, size_t k) {
   const stow_type* declared = stow_shape_declared(call, k);
   stow_type* result = &call->results[k];
-  if ((call->marks[k] & STOWI_GRAPH_MARK_LIMITED) == 0 || call->actual != NULL ||
-      declared == NULL || declared->dtype != result->dtype || declared->rank != result->rank) {
+  if (call->marks[k].limited == 0 || call->actual != NULL || declared == NULL ||
+      declared->dtype != result->dtype || declared->rank != result->rank) {
     return;
   }
   for (uint32_t i = 0; i < result->rank && i < STOW_MAX_RANK; ++i) {
-    if (stowi_graph_dim_is_ours(call->dims, result->dims[i]) &&
+    if ((call->marks[k].limited >> i & 1) != 0 && !is_settled(call, k, i) &&
+        stowi_graph_dim_is_ours(call->dims, result->dims[i]) &&
         !stowi_graph_dim_is_larger(call->dims, declared->dims[i], result->dims[i])) {
       result->dims[i] = declared->dims[i];
     }
@@ -325,26 +365,24 @@ static void take_dims_status(stow_shape_call* call, stow_status status) {
       status == STOW_ERR_TYPE ? "it is negative, or a division by zero" : stow_status_text(status));
 }
 
-static stow_status run(stow_shape_call* call) {
+static void run_function(stow_shape_call* call) {
+  stowi_graph_known_cache cache;
+  stowi_graph_shape_use_cache(call, &cache);
+  stow_status status = call->desc->shape(call);
+  call->cache = NULL;
+  call->asked = cache.asked;
+  if (status != STOW_OK && call->status == STOW_OK) {
+    call->status = status;
+  }
+}
+
+stow_status stowi_graph_shape_run(stow_shape_call* call) {
   stow_dims* dims = call->dims;
   if (stow_dims_status(dims) != STOW_OK) {  // written only then: threads may share a bound graph
     stow_dims_clear_status(dims);
   }
   if (call->desc->shape != NULL) {
-    stowi_graph_known_cache cache;
-    stowi_graph_shape_use_cache(call, &cache);
-    stow_status status = call->desc->shape(call);
-    call->cache = NULL;
-    call->asked = cache.asked;
-    if (status != STOW_OK && call->status == STOW_OK) {
-      call->status = status;
-    }
-  }
-  for (size_t k = 0; k < call->result_count && call->status == STOW_OK; ++k) {
-    if (call->reads_bound) {
-      stow_shape_set_bounded(call, k);
-    }
-    limit_result(call, k);
+    run_function(call);
   }
   if (stow_dims_status(dims) != STOW_OK) {
     take_dims_status(call, stow_dims_status(dims));
@@ -395,17 +433,21 @@ stow_status stowi_graph_shape_infer(stow_shape_call* call, bool must_agree, stow
     } else {
       call->results[k].dtype = UNSET;
     }
-    call->marks[k] = 0;
+    call->marks[k] = (stowi_graph_marks){0, 0, 0};
   }
   call->reads_bound = false;
   call->asked = 0;
-  if (run(call) != STOW_OK) {
+  if (stowi_graph_shape_run(call) != STOW_OK) {
     if (call->status == STOW_ERR_OUT_OF_MEMORY) {
       return stowi_fail_memory(diag);
     }
     return stowi_graph_shape_fail_as(
         call, call->status, call->reason[0] == '\0' ? stow_status_text(call->status) : call->reason,
         diag);
+  }
+  STOW_TRY(stowi_need_memory(stowi_graph_shape_mark_inherited(call) == STOW_OK, diag));
+  for (size_t k = 0; k < call->result_count; ++k) {
+    limit_result(call, k);
   }
   bool agrees = must_agree || (call->desc->typing != STOW_TYPING_INFERRED && call->actual == NULL);
   for (size_t k = 0; k < call->result_count; ++k) {

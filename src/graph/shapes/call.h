@@ -4,11 +4,6 @@
 
 #include "graph/known.h"
 
-// What a shape function reports about a result besides its type.
-#define STOWI_GRAPH_MARK_DATA_DEPENDENT 1
-#define STOWI_GRAPH_MARK_BOUNDED 2  // the dims are upper bounds
-#define STOWI_GRAPH_MARK_LIMITED 4  // upper-bounded, and declared dims win if they are not larger
-
 // Known elements of the first operands, looked up on first use.
 #define STOWI_GRAPH_CACHED_OPERANDS 4
 typedef struct stowi_graph_known_cache {
@@ -23,10 +18,16 @@ typedef struct stowi_graph_actual {
   const void* const* data;        // their elements; NULL if not available
 } stowi_graph_actual;
 
+// The operands of a trial, which shows what depends on upper bounds: see bounds.c.
+typedef struct stowi_graph_trial {
+  stow_type* types;  // per operand, with an unknown in place of each upper-bounded dim
+} stowi_graph_trial;
+
 struct stow_shape_call {
   const stow_graph* graph;
   stow_dims* dims;                   // where dims are made: the graph's, except for actual operands
   const stowi_graph_actual* actual;  // NULL: operands are as in the graph
+  const stowi_graph_trial* trial;    // NULL: upper bounds count as dims and elements
   const uint32_t* types;             // number of an interned type per value
   stow_op op;
   const stow_op_desc* desc;
@@ -41,17 +42,19 @@ struct stow_shape_call {
   stow_value made;     // STOW_VALUE_NONE: the node has no results yet
   stow_type* results;  // NULL for a view function
   size_t result_count;
-  uint8_t* marks;                        // per result; NULL for a view function
+  stowi_graph_marks* marks;              // per result; NULL for a view function
   const stow_call* description;          // of a node that does not exist yet; otherwise NULL
   const stowi_graph_known_store* known;  // known elements of the operands, except their data
   stowi_graph_known_cache* cache;        // NULL: none
-  const uint8_t* value_marks;  // per value, of a binding in progress; NULL: use the graph's values
-  bool reads_bound;            // the function has read an element that is a bound
-  uint64_t asked;              // what the shape function has read, as in the cache
-  int64_t* folded;             // for a fold function: elements of the results, one after the other,
-  uint8_t* exactness;          // and whether each is exact
-  size_t fold_result;          // the one written last,
-  size_t fold_first;           // and where its elements begin
+  // Per value, of a binding in progress; NULL: use the graph's values.
+  const stowi_graph_marks* value_marks;
+  bool keeps_marks;    // the results are in the graph, with the marks they have there
+  bool reads_bound;    // the function has read an element that is a bound
+  uint64_t asked;      // what the shape function has read, as in the cache
+  int64_t* folded;     // for a fold function: elements of the results, one after the other,
+  uint8_t* exactness;  // and whether each is exact
+  size_t fold_result;  // the one written last,
+  size_t fold_first;   // and where its elements begin
   stow_status status;
   char reason[320];
 };
@@ -60,35 +63,45 @@ struct stow_shape_call {
 // progress. |results| and |marks| have room for one entry per result.
 stow_shape_call stowi_graph_shape_of_node(const stow_graph* graph, const uint32_t* types,
                                           const stowi_graph_known_store* known, stow_node node,
-                                          stow_type* results, uint8_t* marks);
+                                          stow_type* results, stowi_graph_marks* marks);
 
 // Gives the call an empty cache, valid while known elements do not change.
 void stowi_graph_shape_use_cache(stow_shape_call* call, stowi_graph_known_cache* cache);
 
-// Marks result |k| as upper-bounded, whatever is declared.
-void stowi_graph_shape_mark_bounded(stow_shape_call* call, size_t k);
+// Marks dims of result |k| as upper bounds, whatever is declared.
+void stowi_graph_shape_mark_bounded(stow_shape_call* call, size_t k, stowi_graph_axes axes);
 
 // The graph's type for operand |k|, which is not missing: the maximum of an actual one.
 const stow_type* stowi_graph_shape_largest(const stow_shape_call* call, size_t k);
 
-// Whether operand |k|, or what a region yields, is upper-bounded: marked so, or with data-dependent
-// dims that are numbers.
+// The upper-bounded dims of operand |k|, or of what a region yields: those that are marked so, and
+// data-dependent ones that are numbers. None in a trial, where they are unknowns.
+stowi_graph_axes stowi_graph_shape_bounded_axes(const stow_shape_call* call, size_t k);
+stowi_graph_axes stowi_graph_shape_bounded_yield(const stow_shape_call* call, size_t region,
+                                                 size_t k);
+// Whether operand |k| has any, in a trial too; whether any operand has, but not in a trial.
 bool stowi_graph_shape_is_upper_bounded(const stow_shape_call* call, size_t k);
-bool stowi_graph_shape_is_upper_bounded_yield(const stow_shape_call* call, size_t region, size_t k);
-// Whether results that have dims are upper-bounded if an operand is. The result of `shape` has as
-// many elements as the operand has dims, whatever those are.
-bool stowi_graph_shape_inherits_bounded(const stow_shape_call* call);
+bool stowi_graph_shape_has_upper_bounded(const stow_shape_call* call);
+// Element |i| of operand |k|, whose |bound| is known, in a trial.
+stow_dim stowi_graph_trial_element(stow_shape_call* call, stow_dim bound,
+                                   stowi_graph_exactness exactness);
+// After the shape function of |call| has set the results: marks those dims as upper bounds that
+// depend on upper-bounded dims or elements. Fails only if memory runs out.
+stow_status stowi_graph_shape_mark_inherited(stow_shape_call* call);
 
 // The number of values that the node carries between iterations; 0 if it is not a loop.
 size_t stowi_graph_shape_carried_count(const stow_shape_call* call);
-// The region's argument for carried value |i| if it has dims, and the initial value or what is
-// yielded for the next iteration is upper-bounded; otherwise STOW_VALUE_NONE.
-stow_value stowi_graph_shape_upper_bounded_arg(const stow_shape_call* call, size_t i);
-// Marks those arguments of |owner|, which need not be in the graph yet, as upper-bounded, and
-// infers everything again if one was not. A failure changes nothing.
+// The region's argument for carried value |i|, and those of its dims that are upper bounds in the
+// initial value or in what is yielded for the next iteration. STOW_VALUE_NONE: there are none.
+stow_value stowi_graph_shape_upper_bounded_arg(const stow_shape_call* call, size_t i,
+                                               stowi_graph_axes* out_axes);
+// Marks those dims of the arguments of |owner|, which need not be in the graph yet, as upper
+// bounds, and infers everything again if one was not. A failure changes nothing.
 stow_status stowi_graph_bind_args(stow_graph* graph, const stow_shape_call* owner,
                                   bool* out_changed, stow_diag* diag);
 
+// Runs the shape function, if the op has one. Returns call->status.
+stow_status stowi_graph_shape_run(stow_shape_call* call);
 // Runs the shape function and checks the types that it sets; if types are declared for an op that
 // infers, they must agree if |must_agree|. Fills call->results and call->marks.
 stow_status stowi_graph_shape_infer(stow_shape_call* call, bool must_agree, stow_diag* diag);

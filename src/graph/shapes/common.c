@@ -198,7 +198,7 @@ stow_status stowi_graph_shape_broadcast(stow_shape_call* call, const stow_type* 
     stow_dim x = dim_from_end(a, i);
     stow_dim y = dim_from_end(b, i);
     // This visits all operands, so it is called only if needed.
-    bool is_bounded = x != y && stowi_graph_shape_inherits_bounded(call);
+    bool is_bounded = x != y && stowi_graph_shape_has_upper_bounded(call);
     if (!broadcast_dim(stow_shape_dims(call), is_bounded, x, y,
                        &result.dims[result.rank - 1 - i])) {
       return stow_shape_fail(call,

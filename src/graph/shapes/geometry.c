@@ -200,6 +200,6 @@ stow_status stowi_graph_shape_non_max_suppression(stow_shape_call* call) {
   stow_dim count = stow_dim_mul(dims, scores->dims[0], scores->dims[1]);
   stow_dim kept[] = {stow_dim_mul(dims, count, most_boxes(call, scores->dims[2])), 3};
   stow_type result = stow_type_make(STOW_I64, 2, kept);
-  stow_shape_set_bounded(call, 0);
+  stow_shape_set_bounded_dim(call, 0, 0);
   return stowi_graph_shape_set(call, 0, &result);
 }

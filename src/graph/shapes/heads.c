@@ -155,7 +155,7 @@ static stow_status extend_cache(stow_shape_call* call, stow_dim total, stow_dim 
   if (total != STOW_DIM_INVALID) {
     cache->dims[2] = stow_dim_max(stow_shape_dims(call), earlier, total);
   } else if (result < stow_shape_result_count(call)) {
-    stow_shape_set_bounded(call, result);
+    stow_shape_set_bounded_dim(call, result, 2);
   }
   return STOW_OK;
 }

@@ -40,20 +40,28 @@ static bool is_same_index(const stow_shape_call* call, size_t k, size_t operand)
           stow_dtype_bits(result->dtype) < stow_dtype_bits(under->dtype));
 }
 
-static bool has_one_element(const stow_type* type) {
-  uint64_t count;
-  return stow_type_elements(type, &count) == STOW_OK && count == 1;
+// Whether |other| has more than one element along an upper-bounded dim, one of |axes|, of |type|.
+static bool has_wide_dim(const stow_type* type, stowi_graph_axes axes, const stow_type* other) {
+  for (uint32_t i = 0; i < type->rank && i < other->rank; ++i) {
+    bool is_bounded = (axes >> (type->rank - 1 - i) & 1) != 0;
+    if (is_bounded && other->dims[other->rank - 1 - i] != 1) {
+      return true;
+    }
+  }
+  return false;
 }
 
-// Whether |operand|, which is upper-bounded, can turn out to be broadcast along a dim of another
-// operand.
+// Whether |operand| can turn out to be broadcast along a dim of another operand.
 static bool may_be_broadcast(const stow_shape_call* call, size_t operand) {
-  if (!stowi_graph_shape_is_upper_bounded(call, operand)) {
+  stowi_graph_axes axes = stowi_graph_shape_bounded_axes(call, operand);
+  if (axes == 0) {
     return false;
   }
+  const stow_type* type = stow_shape_operand(call, operand);
   for (size_t i = 0; i < stow_shape_operand_count(call); ++i) {
     const stow_type* other = stow_shape_operand(call, i);
-    if (other != NULL && call->operands[i] != call->operands[operand] && !has_one_element(other)) {
+    if (other != NULL && call->operands[i] != call->operands[operand] &&
+        has_wide_dim(type, axes, other)) {
       return true;
     }
   }

@@ -226,7 +226,7 @@ stow_status stowi_graph_shape_nonzero(stow_shape_call* call) {
                       is_known ? count : stowi_graph_shape_product(call, type, 0, type->rank)};
   stow_type result = stow_type_make(STOW_I64, 2, dims);
   if (!is_known) {
-    stow_shape_set_bounded(call, 0);
+    stow_shape_set_bounded_dim(call, 0, 1);
   }
   return stowi_graph_shape_set(call, 0, &result);
 }
@@ -263,7 +263,7 @@ stow_status stowi_graph_shape_unique(stow_shape_call* call) {
   for (size_t k = 0; k < stow_shape_result_count(call); ++k) {
     bool is_inverse = k == 2;  // one for each element or slice of the operand
     if (!is_inverse && !is_known) {
-      stow_shape_set_bounded(call, k);
+      stow_shape_set_bounded_dim(call, k, k == 0 ? axis : 0);
     }
     STOW_TRY(stowi_graph_shape_set(call, k, k == 0 ? &result : is_inverse ? &inverse : &list));
   }
@@ -286,7 +286,7 @@ stow_status stowi_graph_shape_compress(stow_shape_call* call) {
     bool is_shorter = stow_dim_is_const(condition->dims[0]) &&
                       !(stow_dim_is_const(dim) && dim < condition->dims[0]);
     result.dims[axis] = is_shorter ? condition->dims[0] : dim;
-    stow_shape_set_bounded(call, 0);
+    stow_shape_set_bounded_dim(call, 0, axis);
   }
   return stowi_graph_shape_set(call, 0, &result);
 }

@@ -125,7 +125,7 @@ static stow_status split_parts(stow_shape_call* call, const stow_type* whole, ui
   stow_dims* dims = stow_shape_dims(call);
   stow_dim size = stow_dim_ceil_div(dims, whole->dims[axis], (int64_t)count);
   stow_dim rest = whole->dims[axis];
-  bool is_upper_bounded = stowi_graph_shape_is_upper_bounded(call, 0);
+  bool is_upper_bounded = (stowi_graph_shape_bounded_axes(call, 0) >> axis & 1) != 0;
   for (size_t k = 0; k < count; ++k) {
     if (is_upper_bounded) {
       STOW_TRY(set_part(call, k, whole, axis, size));

@@ -46,13 +46,13 @@ stow_status stowi_graph_shape_if(stow_shape_call* call) {
     if (type.dtype != other->dtype || type.rank != other->rank) {
       return stow_shape_fail(call, "the branches yield different types for result %zu", k);
     }
-    if (!stow_type_equal(&type, other) || stowi_graph_shape_is_upper_bounded_yield(call, 0, k) ||
-        stowi_graph_shape_is_upper_bounded_yield(call, 1, k)) {
-      stowi_graph_shape_mark_bounded(call, k);
-    }
+    uint32_t bounded = (uint32_t)stowi_graph_shape_bounded_yield(call, 0, k) |
+                       stowi_graph_shape_bounded_yield(call, 1, k);
     for (uint32_t i = 0; i < type.rank; ++i) {
+      bounded |= (uint32_t)(type.dims[i] != other->dims[i]) << i;
       type.dims[i] = stow_dim_max(stow_shape_dims(call), type.dims[i], other->dims[i]);
     }
+    stowi_graph_shape_mark_bounded(call, k, (stowi_graph_axes)bounded);
     STOW_TRY(stowi_graph_shape_set(call, k, &type));
   }
   return STOW_OK;
@@ -149,10 +149,11 @@ static stow_dim rounds(stow_shape_call* call, size_t i) {
   }
   const stow_type* declared = stow_shape_declared(call, i);
   stow_dim most = stow_dim_max(dims, trip, 0);
-  if (stow_shape_operand(call, 1) == NULL) {
+  bool is_exact = stowi_graph_shape_exactness(call, 0, 0) == STOWI_GRAPH_EXACT;
+  if (stow_shape_operand(call, 1) == NULL && is_exact) {
     return most;
   }
-  stowi_graph_shape_mark_bounded(call, i);
+  stowi_graph_shape_mark_bounded(call, i, 1);
   bool is_declared = declared != NULL && declared->rank != 0 &&
                      !stowi_graph_dim_is_larger(dims, declared->dims[0], most);
   return is_declared ? declared->dims[0] : most;
@@ -180,9 +181,11 @@ stow_status stowi_graph_shape_loop(stow_shape_call* call) {
   STOW_TRY(check_args(call, carried));
   STOW_TRY(check_yields(call, carried));
   for (size_t i = 0; i < stow_shape_result_count(call); ++i) {
-    if (stowi_graph_shape_is_upper_bounded_yield(call, 0, LEADING_YIELDS + i)) {
-      stowi_graph_shape_mark_bounded(call, i);
-    }
+    uint32_t yielded = stowi_graph_shape_bounded_yield(call, 0, LEADING_YIELDS + i);
+    stowi_graph_axes initial =
+        i < carried ? stowi_graph_shape_bounded_axes(call, LEADING_OPERANDS + i) : 0;
+    uint32_t axes = i < carried ? yielded | initial : yielded << 1;  // after the scan's dim
+    stowi_graph_shape_mark_bounded(call, i, (stowi_graph_axes)axes);
     STOW_TRY(i < carried ? check_carried(call, i) : set_scan(call, i));
   }
   return STOW_OK;

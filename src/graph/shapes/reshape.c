@@ -84,11 +84,12 @@ static stow_status read_target(stow_shape_call* call, bool with_bounds, stowi_gr
 // ---------------------------------------------------------------------------------------------
 // reshape
 
-// Removes what occurs in both lists, so that division succeeds more often.
+// Removes what occurs in both lists, so that division succeeds more often. Zeros too: the rest of
+// an empty tensor is that of its other dims, as of any other size.
 static void cancel(stow_type* upper, stow_type* lower) {
   for (uint32_t i = 0; i < lower->rank; ++i) {
     for (uint32_t j = 0; j < upper->rank && lower->dims[i] != 1; ++j) {
-      if (lower->dims[i] == upper->dims[j] && lower->dims[i] != 0) {
+      if (lower->dims[i] == upper->dims[j]) {
         lower->dims[i] = 1;
         upper->dims[j] = 1;
       }
@@ -342,9 +343,9 @@ stow_status stowi_graph_shape_flatten(stow_shape_call* call) {
 // expand
 
 // |want| is an upper bound on the wanted dim, which is 1 or the operand's, if that is not 1.
-static stow_dim expand_by_bound(stow_shape_call* call, stow_dim have, stow_dim want) {
-  bool is_fixed =
-      stow_dim_is_const(have) && have > 1 && !stowi_graph_shape_is_upper_bounded(call, 0);
+static stow_dim expand_by_bound(stow_shape_call* call, stow_dim have, bool is_upper_bounded,
+                                stow_dim want) {
+  bool is_fixed = stow_dim_is_const(have) && have > 1 && !is_upper_bounded;
   return is_fixed ? have : stow_dim_max(stow_shape_dims(call), have, want);
 }
 
@@ -354,11 +355,12 @@ static stow_status expand_to(stow_shape_call* call, const stowi_graph_list* shap
   uint32_t count = (uint32_t)shape->count;
   stow_type result = stow_type_make(from->dtype, 0, NULL);
   result.rank = count > from->rank ? count : from->rank;
-  bool is_upper_bounded = stowi_graph_shape_is_upper_bounded(call, 0);
+  stowi_graph_axes bounded = stowi_graph_shape_bounded_axes(call, 0);
   for (uint32_t i = 0; i < result.rank; ++i) {
     stow_type have = stow_type_make(from->dtype, 0, NULL);
     stow_type want = have;
     uint32_t end = result.rank - i;
+    bool is_upper_bounded = end <= from->rank && (bounded >> (from->rank - end) & 1) != 0;
     have.dims[have.rank++] = end <= from->rank ? from->dims[from->rank - end] : 1;
     want.dims[want.rank++] = end <= count ? shape->at[count - end] : 1;
     if (want.dims[0] == STOW_DIM_INVALID) {
@@ -368,7 +370,7 @@ static stow_status expand_to(stow_shape_call* call, const stowi_graph_list* shap
       continue;
     }
     if (end <= count && (shape->bounds >> (count - end) & 1) != 0) {
-      result.dims[i] = expand_by_bound(call, have.dims[0], want.dims[0]);
+      result.dims[i] = expand_by_bound(call, have.dims[0], is_upper_bounded, want.dims[0]);
       continue;
     }
     if (is_upper_bounded && stow_dim_is_const(want.dims[0]) && want.dims[0] > 1) {

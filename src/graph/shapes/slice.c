@@ -114,16 +114,26 @@ static void replace_bounds(stow_dims* dims, cut* c, bool is_forward) {
 
 // If the dim is upper-bounded, a start counted from the end may come before an end counted from the
 // beginning only when the dim is smaller: then it counts as the beginning.
-static void widen(stow_shape_call* call, stow_dim* start, stow_dim* end, bool is_forward) {
+static void widen(stow_shape_call* call, uint32_t axis, stow_dim* start, stow_dim* end,
+                  bool is_forward) {
   stow_dims* dims = stow_shape_dims(call);
   stow_dim* from = is_forward ? start : end;
   stow_dim* to = is_forward ? end : start;
-  bool is_upper_bounded = stowi_graph_shape_is_upper_bounded(call, 0);
+  bool is_upper_bounded = (stowi_graph_shape_bounded_axes(call, 0) >> axis & 1) != 0;
   if (*from == STOW_DIM_INVALID || *to == STOW_DIM_INVALID || !is_upper_bounded ||
       stow_dim_at_least(dims, *from, 0, 1) || exceeds(dims, 0, *to, 1)) {
     return;
   }
   *from = is_forward ? 0 : stow_dim_of_int(dims, INT64_MIN + 1);
+}
+
+// Backwards, both ends of a slice may be counted from the end, as [-2:-2:-1]. The smallest dims
+// move the first to the first element and the second before it, so that one element is left.
+static stow_dim leave_one(stow_shape_call* call, uint32_t axis, stow_dim dim, bool is_forward) {
+  bool is_upper_bounded = (stowi_graph_shape_bounded_axes(call, 0) >> axis & 1) != 0;
+  return is_upper_bounded && !is_forward && dim != STOW_DIM_INVALID
+             ? stow_dim_max(stow_shape_dims(call), dim, 1)
+             : dim;
 }
 
 static stow_status slice_axis(stow_shape_call* call, uint32_t axis, cut c, stow_dim step,
@@ -136,9 +146,12 @@ static stow_status slice_axis(stow_shape_call* call, uint32_t axis, cut c, stow_
   stow_dim dim = STOW_DIM_INVALID;
   if (is_number) {
     replace_bounds(stow_shape_dims(call), &c, number > 0);
-    widen(call, &c.start, &c.end, number > 0);
-    // A dim that is 0 has no last index to clamp to.
-    dim = result->dims[axis] == 0 ? 0 : sliced(call, result->dims[axis], c.start, c.end, number);
+    widen(call, axis, &c.start, &c.end, number > 0);
+    dim = 0;
+    if (result->dims[axis] != 0) {  // otherwise it has no last index to clamp to
+      dim = sliced(call, result->dims[axis], c.start, c.end, number);
+      dim = leave_one(call, axis, dim, number > 0);
+    }
   }
   stow_dims* dims = stow_shape_dims(call);
   if (dim == STOW_DIM_INVALID) {

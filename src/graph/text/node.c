@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/text.h"
 #include "graph/text/parser.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -197,6 +198,31 @@ static stow_status read_body(stowi_graph_parser* parser, const stowi_graph_head*
   return has_attrs ? stowi_graph_parser_attrs(parser, call, stow_call_attr) : STOW_OK;
 }
 
+// `bounded` of result |k|; then the dims that are upper bounds, if not all are: `(0, 2)`.
+static stow_status read_bounded(stowi_graph_parser* parser, stow_call* call, size_t k) {
+  bool more;
+  STOW_TRY(stowi_graph_parser_next(parser));
+  STOW_TRY(stowi_graph_parser_accept(parser, '(', &more));
+  if (!more) {
+    stow_call_bounded(call, k);
+  }
+  while (more) {
+    const stowi_graph_token* token = &parser->lexer.token;
+    uint64_t axis;
+    if (token->kind != STOWI_GRAPH_TOKEN_INT || !stowi_parse_u64(token->text, &axis) ||
+        axis >= STOW_MAX_RANK) {
+      return stowi_graph_parser_fail_expected(parser, "the number of a dim");
+    }
+    stow_call_bounded_dim(call, k, (uint32_t)axis);
+    STOW_TRY(stowi_graph_parser_next(parser));
+    STOW_TRY(stowi_graph_parser_accept(parser, ',', &more));
+    if (!more) {
+      STOW_TRY(stowi_graph_parser_expect(parser, ')', "',' or ')'"));
+    }
+  }
+  return STOW_OK;
+}
+
 static stow_status read_types(stowi_graph_parser* parser, const stowi_graph_head* head,
                               stow_call* call) {
   for (size_t k = 0; k < head->result_count; ++k) {
@@ -204,8 +230,7 @@ static stow_status read_types(stowi_graph_parser* parser, const stowi_graph_head
                     : stowi_graph_parser_expect(parser, ',', "',' and a type for each result"));
     stow_type type;
     if (stowi_graph_token_is(&parser->lexer.token, "bounded")) {
-      STOW_TRY(stowi_graph_parser_next(parser));
-      stow_call_bounded(call, k);
+      STOW_TRY(read_bounded(parser, call, k));
     }
     STOW_TRY(stowi_graph_parser_type(parser, &type));
     stow_call_result_type(call, &type);

@@ -211,15 +211,32 @@ static stow_status put_head(const printer* p, stow_node node) {
   return put_attrs(p, node);
 }
 
+// `bounded `, or `bounded(0, 2) ` if only some dims are upper bounds.
+static stow_status put_bounded(const printer* p, stow_value value) {
+  uint32_t rank = stow_graph_type(p->graph, value)->rank;
+  uint32_t axes = p->graph->values.data[value].bounded;
+  if (axes == 0) {
+    return STOW_OK;
+  }
+  if (axes == stowi_graph_axes_below(rank)) {
+    return stowi_put(p->writer, "bounded ");
+  }
+  STOW_TRY(stowi_put(p->writer, "bounded("));
+  for (uint32_t i = 0, put = 0; i < rank; ++i) {
+    if ((axes >> i & 1) != 0) {
+      STOW_TRY(stowi_printf(p->writer, "%s%lu", put++ == 0 ? "" : ", ", (unsigned long)i));
+    }
+  }
+  return stowi_put(p->writer, ") ");
+}
+
 static stow_status put_tail(const printer* p, stow_node node) {
   stow_value first = stow_graph_first_result(p->graph, node);
   size_t count = stow_graph_result_count(p->graph, node);
   for (size_t k = 0; k < count; ++k) {
     stow_value value = first + (stow_value)k;
     STOW_TRY(stowi_put(p->writer, k == 0 ? " : " : ", "));
-    if (stow_graph_is_bounded(p->graph, value)) {
-      STOW_TRY(stowi_put(p->writer, "bounded "));
-    }
+    STOW_TRY(put_bounded(p, value));
     STOW_TRY(
         stow_type_print(stow_graph_dims(p->graph), stow_graph_type(p->graph, value), p->writer));
   }

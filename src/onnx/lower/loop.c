@@ -56,9 +56,11 @@ stow_status stowi_onnx_loop_add_args(stowi_onnx_looping* loop, const stowi_onnx_
   for (size_t i = 0; i < loop->carried; ++i) {
     stow_type type = *stowi_onnx_lower_type(loop->l, loop->first_init + i);
     stow_call_result_type(call, &type);
-    if (type.rank != 0 &&
-        stow_graph_is_bounded(graph, stowi_onnx_lower_operand(loop->l, loop->first_init + i))) {
-      stow_call_bounded(call, LEADING + i);
+    stow_value init = stowi_onnx_lower_operand(loop->l, loop->first_init + i);
+    for (uint32_t axis = 0; axis < type.rank; ++axis) {
+      if (stow_graph_is_bounded_dim(graph, init, axis)) {
+        stow_call_bounded_dim(call, LEADING + i, axis);
+      }
     }
     STOW_TRY(name_arg(loop, call, LEADING + i, carried[i].name));
   }

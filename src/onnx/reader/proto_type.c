@@ -14,7 +14,8 @@ static const stowi_onnx_field dim_fields[] = {
     STOWI_ONNX_ROW(2, STR, "dim_param", stowi_import_dim, name),
 };
 
-// Numbers below 0 and empty names are how some writers say that they know nothing.
+// Numbers below 0, empty names and `?` are how some writers say that they know nothing: dims called
+// `?` need not be equal.
 static stow_status finish_dim(stowi_onnx_reader* reader, const stowi_onnx_place* place,
                               stowi_onnx_span message, void* record, const size_t* counts) {
   stowi_import_dim* dim = (stowi_import_dim*)record;
@@ -23,6 +24,9 @@ static stow_status finish_dim(stowi_onnx_reader* reader, const stowi_onnx_place*
   }
   if (counts[0] == 0 || dim->number < 0) {
     dim->number = -1;
+  }
+  if (stow_str_equal(dim->name, stow_str_of("?"))) {
+    dim->name.size = 0;
   }
   return STOW_OK;
 }

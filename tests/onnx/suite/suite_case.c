@@ -45,7 +45,7 @@ static suite_outcome compare_type(const stow_graph* graph, stow_value value, sto
     if (type->dims[k] == tensor->dims[k]) {
       continue;
     }
-    if (stow_graph_is_bounded(graph, value) && type->dims[k] > tensor->dims[k]) {
+    if (stow_graph_is_bounded_dim(graph, value, k) && type->dims[k] > tensor->dims[k]) {
       outcome = outcome == SUITE_PASSED ? SUITE_BOUNDED : outcome;
     } else if (type->dims[k] < 0 && stow_graph_has_data_dims(graph, value)) {
       outcome = SUITE_RANK_ONLY;

@@ -321,10 +321,11 @@ static cli_exit ask_bindings(const cli_model* model, stow_import_request* reques
   stow_diag diag;
   stow_diag_init(&diag);
   for (size_t i = 0; i < asked->binds.list.count; ++i) {
-    bool is_meant = true;
+    size_t input = 0;
+    uint32_t axis;
     stow_status status =
-        asked->several ? cli_model_has_symbol(model, binds[i].name, &is_meant) : STOW_OK;
-    if (status == STOW_OK && is_meant) {
+        asked->several ? cli_model_find_symbol(model, binds[i].name, &input, &axis) : STOW_OK;
+    if (status == STOW_OK && (!asked->several || input < cli_model_info(model).input_count)) {
       binds[i].used = true;
       status = stow_import_request_bind(request, binds[i].name, binds[i].value, &diag);
     }
@@ -391,22 +392,44 @@ static void ask_known(const cli_model* model, stow_import_request* request,
   }
 }
 
-static cli_exit import_once(cli_model* model, const cli_model_request* request, const char* label,
-                            bool keep_all, bool with_known) {
+static cli_exit make_request(const cli_model* model, const cli_model_request* request,
+                             bool with_known, stow_import_request** out_asked) {
   stow_diag diag;
   stow_diag_init(&diag);
-  stow_import_request* asked = NULL;
-  stow_status status = stow_import_request_create(stow_allocator_default(), &diag, &asked);
+  stow_status status = stow_import_request_create(stow_allocator_default(), &diag, out_asked);
   if (status != STOW_OK) {
     return cli_fail_diag(status, &diag);
   }
-  stow_import_request_set_flags(asked, keep_all ? STOW_IMPORT_KEEP_ALL : 0);
-  cli_exit code = ask_all(model, asked, request);
+  cli_exit code = ask_all(model, *out_asked, request);
   if (code == CLI_YES && with_known) {
-    ask_known(model, asked, request);
+    ask_known(model, *out_asked, request);
   }
+  return code;
+}
+
+static bool has_known(const cli_model_request* request) {
+  return request->known != NULL && request->known->shapes.count > 0;
+}
+
+stow_import* cli_model_try(const cli_model* model, const cli_model_request* request) {
+  stow_import_request* asked = NULL;
+  stow_import* import = NULL;
+  if (make_request(model, request, has_known(request), &asked) == CLI_YES) {
+    (void)stow_import_model(model->model, asked, stow_allocator_default(), NULL, &import);
+  }
+  stow_import_request_destroy(asked);
+  return import;
+}
+
+static cli_exit import_once(cli_model* model, const cli_model_request* request, const char* label,
+                            bool keep_all, bool with_known) {
+  stow_import_request* asked = NULL;
+  cli_exit code = make_request(model, request, with_known, &asked);
   if (code == CLI_YES) {
-    status =
+    stow_diag diag;
+    stow_diag_init(&diag);
+    stow_import_request_set_flags(asked, keep_all ? STOW_IMPORT_KEEP_ALL : 0);
+    stow_status status =
         stow_import_model(model->model, asked, stow_allocator_default(), &diag, &model->import);
     if (status != STOW_OK) {
       code = cli_fail(import_exit(status), "%s: %s", label, cli_diag_text(status, &diag));
@@ -425,9 +448,9 @@ static bool is_whole(const cli_model* model) {
 // that they may hold.
 cli_exit cli_model_import(cli_model* model, const cli_model_request* request, const char* label,
                           bool keep_all) {
+  model->request = request;
   CLI_TRY(import_once(model, request, label, keep_all, false));
-  bool has_known = request->known != NULL && request->known->shapes.count > 0;
-  if (!has_known || is_whole(model)) {
+  if (!has_known(request) || is_whole(model)) {
     return CLI_YES;
   }
   stow_import_destroy(model->import);

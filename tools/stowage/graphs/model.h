@@ -82,14 +82,18 @@ typedef struct cli_model {
   stow_string bytes;  // of what is read once
   stow_model* model;
   stow_import* import;
+  const cli_model_request* request;  // of the import
 } cli_model;
 
 // Opens the model alone, taking over what was read of it. Complains. End with cli_model_close,
 // whatever it returned.
 cli_exit cli_model_open(cli_model* model, cli_input* input);
-// Imports it. |keep_all|: nothing is left out. Complains about what is wrong, not about issues.
+// Imports it. |request| must outlive the model. |keep_all|: nothing is left out. Complains about
+// what is wrong, not about issues.
 cli_exit cli_model_import(cli_model* model, const cli_model_request* request, const char* label,
                           bool keep_all);
+// The same for another |request|, without a word; NULL where it fails.
+stow_import* cli_model_try(const cli_model* model, const cli_model_request* request);
 void cli_model_close(cli_model* model);
 
 // The graph, or a complaint that lists all that stands in the way.
@@ -116,9 +120,11 @@ typedef struct cli_issue_group {
 bool cli_model_group_issues(const cli_model* model, stow_import_issue_kind kind,
                             cli_list* out_groups);
 
-// Whether a dim of an input is called |name|, or has no name and is called so: INPUT.AXIS.
-// STOW_ERR_OUT_OF_MEMORY where that cannot be told.
-stow_status cli_model_has_symbol(const cli_model* model, stow_str name, bool* out_has);
+// The first dim of an input that is called |name|, or has no name and is called so: INPUT.AXIS.
+// |*out_input| is the number of inputs where there is none. STOW_ERR_OUT_OF_MEMORY where that
+// cannot be told.
+stow_status cli_model_find_symbol(const cli_model* model, stow_str name, size_t* out_input,
+                                  uint32_t* out_axis);
 bool cli_model_has_input(const cli_model* model, stow_str name);
 
 // The next dim of a declared type (stow_model_print_type) at |*cursor|, which stands behind

@@ -144,8 +144,8 @@ bool cli_model_has_input(const cli_model* model, stow_str name) {
   return false;
 }
 
-// Whether |declared|, the type of |input|, has a dim that is called |name|.
-static bool declares(stow_str input, const char* declared, stow_str name) {
+// The first dim of |declared|, the type of |input|, that is called |name|; UINT32_MAX: none.
+static uint32_t declared_axis(stow_str input, const char* declared, stow_str name) {
   const char* cursor = strchr(declared, '[');
   cursor = cursor == NULL ? "" : cursor + 1;
   for (uint32_t axis = 0; *cursor != '\0' && *cursor != ']'; ++axis) {
@@ -157,22 +157,29 @@ static bool declares(stow_str input, const char* declared, stow_str name) {
                    memcmp(name.data, input.data, input.size) == 0 &&
                    memcmp(name.data + input.size, suffix.data, suffix.size) == 0;
     if (is_axis || stow_str_equal(dim, name)) {
-      return true;
+      return axis;
     }
   }
-  return false;
+  return UINT32_MAX;
 }
 
-stow_status cli_model_has_symbol(const cli_model* model, stow_str name, bool* out_has) {
+stow_status cli_model_find_symbol(const cli_model* model, stow_str name, size_t* out_input,
+                                  uint32_t* out_axis) {
+  size_t count = cli_model_info(model).input_count;
   stow_status status = STOW_OK;
-  *out_has = false;
-  for (size_t i = 0; i < cli_model_info(model).input_count && !*out_has && status == STOW_OK; ++i) {
+  *out_axis = UINT32_MAX;
+  for (*out_input = 0; *out_input < count; ++*out_input) {
     stow_string declared = cli_string();
-    status =
-        stow_model_print_type(model->model, STOW_MODEL_INPUTS, i, stow_string_writer(&declared));
-    *out_has = status == STOW_OK && declared.size != 0 &&
-               declares(cli_model_port(model, STOW_MODEL_INPUTS, i), declared.data, name);
+    status = stow_model_print_type(model->model, STOW_MODEL_INPUTS, *out_input,
+                                   stow_string_writer(&declared));
+    if (status == STOW_OK && declared.size != 0) {
+      stow_str input = cli_model_port(model, STOW_MODEL_INPUTS, *out_input);
+      *out_axis = declared_axis(input, declared.data, name);
+    }
     stow_string_free(&declared);
+    if (status != STOW_OK || *out_axis != UINT32_MAX) {
+      break;
+    }
   }
   return status;
 }

@@ -1,11 +1,12 @@
 // What stands in the way of a model's plan, told at once, in the order in which a user can do
 // something about it: what nobody supports, symbols without a value, inputs that decide, shapes.
-// Dims that depend on data are often numbers once the symbols are, so nobody is asked for their
-// shapes before.
+// Dims that depend on data are often numbers once the symbols are, or once another one is: only
+// those that remain are asked for, as far as a trial can tell.
 #include <stdio.h>
 #include <string.h>
 
 #include "graphs/model.h"
+#include "graphs/needs.h"
 #include "terminal/lines.h"
 
 #define SHOWN_GROUPS 20
@@ -189,64 +190,87 @@ static bool may_vanish(const stow_import_issue* issue) {
          (issue->kind == STOW_IMPORT_NEEDS_VALUE && issue->tensor.size == 0);
 }
 
-// Issues of |kind| that can be dealt with now: all, where the symbols have values.
-static bool is_due(const cli_model* model, const stow_import_issue* issue,
+// Whether an issue of |kind| can be dealt with now: all can, where the symbols have values, but
+// shapes that follow from others.
+static bool is_due(const cli_needs* needs, const stow_import_issue* issue,
                    stow_import_issue_kind kind) {
-  size_t symbols;
-  (void)stow_import_symbols(model->import, &symbols);
-  return issue->kind == kind && (symbols == 0 || !may_vanish(issue));
+  bool is_shape = issue->kind == STOW_IMPORT_NEEDS_SHAPE && issue->op.size != 0;
+  return issue->kind == kind && (needs->inputs == 0 || !may_vanish(issue)) &&
+         (!is_shape || !needs->is_whole || cli_needs_data(needs, issue->tensor));
 }
 
-static size_t count_due(const cli_model* model, stow_import_issue_kind kind) {
+static size_t count_due(const cli_model* model, const cli_needs* needs,
+                        stow_import_issue_kind kind) {
   size_t count = 0;
   for (size_t i = 0; i < stow_import_issue_count(model->import); ++i) {
     stow_import_issue issue = *stow_import_issue_at(model->import, i);
-    count += is_due(model, &issue, kind);
+    count += is_due(needs, &issue, kind);
   }
   return count;
 }
 
-static void tell_symbols(const cli_model* model, const char* label) {
-  size_t count;
-  const stow_str* symbols = stow_import_symbols(model->import, &count);
-  words names = {0};
-  words binds = {0};
-  words values = {0};
-  for (size_t i = 0; i < count; ++i) {
-    stow_str name = symbols[i];
-    if (names.used < sizeof names.text) {
-      int size = snprintf(names.text + names.used, sizeof names.text - names.used, "%s%.*s",
-                          names.used == 0 ? "" : ", ", (int)name.size, name.data);
-      names.used += size > 0 ? (size_t)size : 0;
+// ` --bind batch=N` for each symbol of inputs, or each that depends on data.
+static void list_needs(const cli_needs* needs, bool of_data, words* w) {
+  const cli_need* items = needs->list.items;
+  for (size_t i = 0; i < needs->list.count; ++i) {
+    if (items[i].is_data == of_data) {
+      add_option(w, "bind", stow_str_of(items[i].symbol), "N");
     }
-    add_option(&binds, "bind", symbols[i], "N");
   }
-  if (count == 0) {
-    return;
+}
+
+// `batch, length, image.2`
+static void name_inputs(const cli_needs* needs, words* w) {
+  const cli_need* items = needs->list.items;
+  for (size_t i = 0; i < needs->inputs && w->used < sizeof w->text; ++i) {
+    int size = snprintf(w->text + w->used, sizeof w->text - w->used, "%s%s",
+                        w->used == 0 ? "" : ", ", items[i].symbol);
+    w->used += size > 0 ? (size_t)size : 0;
   }
-  cli_fail(CLI_BAD_INPUT, "%s: inputs have symbols without a value: %s", label, names.text);
-  cli_tell_more("set each:%s", binds.text);
-  cli_tell_more("or set all to the same value: --bind-rest N");
-  list_deciders(model, &values);
-  if (values.used > 0 && count_due(model, STOW_IMPORT_NEEDS_VALUE) == 0) {
-    cli_tell_more("to choose branches that depend on an input:%s", values.text);
-  }
+}
+
+// What is needed besides symbols of inputs.
+static void tell_later(const cli_model* model, const cli_needs* needs) {
+  words binds = {0};
   size_t later = 0;
+  list_needs(needs, true, &binds);
+  if (binds.used > 0) {
+    cli_tell_more("and the largest that you allow of what depends on data:%s", binds.text);
+  }
   for (size_t i = 0; i < stow_import_issue_count(model->import); ++i) {
     stow_import_issue issue = *stow_import_issue_at(model->import, i);
     later += may_vanish(&issue);
   }
-  if (later > 0) {
+  if (later > 0 && !needs->is_whole) {
     cli_tell_more("%zu shape%s or condition%s may also be needed once these are given", later,
                   cli_plural(later), cli_plural(later));
   }
 }
 
-static void list_due(const cli_model* model, stow_import_issue_kind kind) {
+static void tell_symbols(const cli_model* model, const cli_needs* needs, const char* label) {
+  words names = {0};
+  words binds = {0};
+  words values = {0};
+  if (needs->inputs == 0) {
+    return;
+  }
+  name_inputs(needs, &names);
+  list_needs(needs, false, &binds);
+  cli_fail(CLI_BAD_INPUT, "%s: inputs have symbols without a value: %s", label, names.text);
+  cli_tell_more("set each:%s", binds.text);
+  cli_tell_more("or set all to the same value: --bind-rest N");
+  list_deciders(model, &values);
+  if (values.used > 0 && count_due(model, needs, STOW_IMPORT_NEEDS_VALUE) == 0) {
+    cli_tell_more("to choose branches that depend on an input:%s", values.text);
+  }
+  tell_later(model, needs);
+}
+
+static void list_due(const cli_model* model, const cli_needs* needs, stow_import_issue_kind kind) {
   size_t shown = 0;
   for (size_t i = 0; i < stow_import_issue_count(model->import); ++i) {
     stow_import_issue issue = *stow_import_issue_at(model->import, i);
-    if (is_due(model, &issue, kind) && shown++ < SHOWN_TENSORS) {
+    if (is_due(needs, &issue, kind) && shown++ < SHOWN_TENSORS) {
       stow_str name = kind == STOW_IMPORT_NEEDS_VALUE ? issue.node : issue.tensor;
       cli_tell_more("%.*s%s%.*s%s: %.*s", (int)name.size, name.data, issue.op.size == 0 ? "" : " (",
                     (int)issue.op.size, issue.op.data, issue.op.size == 0 ? "" : ")",
@@ -258,8 +282,8 @@ static void list_due(const cli_model* model, stow_import_issue_kind kind) {
   }
 }
 
-static void tell_values(const cli_model* model, const char* label) {
-  size_t count = count_due(model, STOW_IMPORT_NEEDS_VALUE);
+static void tell_values(const cli_model* model, const cli_needs* needs, const char* label) {
+  size_t count = count_due(model, needs, STOW_IMPORT_NEEDS_VALUE);
   words values = {0};
   if (count == 0) {
     return;
@@ -267,11 +291,12 @@ static void tell_values(const cli_model* model, const char* label) {
   list_deciders(model, &values);
   cli_fail(CLI_BAD_INPUT, "%s: %zu condition%s without a known value%s%s:", label, count,
            cli_plural(count), values.used == 0 ? "" : "; give", values.text);
-  list_due(model, STOW_IMPORT_NEEDS_VALUE);
+  list_due(model, needs, STOW_IMPORT_NEEDS_VALUE);
 }
 
-static void tell_shapes(const cli_model* model, const char* label) {
-  size_t count = count_due(model, STOW_IMPORT_NEEDS_SHAPE);
+static void tell_shapes(const cli_model* model, const cli_needs* needs, const char* label) {
+  size_t count = count_due(model, needs, STOW_IMPORT_NEEDS_SHAPE);
+  words binds = {0};
   if (count == 0) {
     return;
   }
@@ -279,13 +304,24 @@ static void tell_shapes(const cli_model* model, const char* label) {
            "%s: %zu tensor%s need%s a shape, which depends on data; give the largest with "
            "--shape NAME=DIMS:",
            label, count, cli_plural(count), count == 1 ? "s" : "");
-  list_due(model, STOW_IMPORT_NEEDS_SHAPE);
+  list_due(model, needs, STOW_IMPORT_NEEDS_SHAPE);
+  list_needs(needs, true, &binds);
+  if (binds.used > 0) {
+    cli_tell_more("or set dims alone:%s", binds.text);
+  }
 }
 
 static void tell_missing(const cli_model* model, const char* label) {
-  tell_symbols(model, label);
-  tell_values(model, label);
-  tell_shapes(model, label);
+  cli_needs needs;
+  if (!cli_needs_find(model, &needs)) {
+    cli_needs_free(&needs);
+    (void)cli_fail_memory();
+    return;
+  }
+  tell_symbols(model, &needs, label);
+  tell_values(model, &needs, label);
+  tell_shapes(model, &needs, label);
+  cli_needs_free(&needs);
 }
 
 cli_exit cli_model_graph(const cli_model* model, const char* label, stow_graph** out_graph) {

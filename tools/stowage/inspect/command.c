@@ -7,6 +7,7 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "graphs/model.h"
+#include "graphs/needs.h"
 #include "report/api.h"
 #include "terminal/lines.h"
 
@@ -29,6 +30,7 @@ typedef struct job {
   cli_model_request request;
   cli_model model;
   const stow_graph* graph;  // NULL: it could not be imported
+  cli_needs needs;
 } job;
 
 static const char* format_at(size_t index, const void* user) {
@@ -168,6 +170,32 @@ static bool is_same_type(const char* a, const char* b) {
   }
 }
 
+// Writes |declared|, the type of input |name|, with the names that --bind takes for unnamed dims.
+static void name_dims(stow_str name, const stow_string* declared, cli_output* output,
+                      stow_string* out) {
+  uint32_t axis = 0;
+  bool is_quoted = false;
+  bool memory = true;
+  stow_string_init(out, stow_allocator_default());
+  for (size_t i = 0; i < declared->size && memory; ++i) {
+    char c = declared->data[i];
+    bool is_first = i > 0 && (declared->data[i - 1] == '[' || declared->data[i - 1] == ' ');
+    is_quoted = is_quoted != (c == '"');
+    axis += !is_quoted && c == ',';
+    if (c == '?' && is_first && !is_quoted) {
+      char number[STOWI_REPORT_NUMBER];
+      snprintf(number, sizeof number, ".%" PRIu32, axis);
+      memory = stow_string_append(out, name.data, name.size) == STOW_OK &&
+               stow_string_append(out, number, strlen(number)) == STOW_OK;
+    } else {
+      memory = stow_string_append(out, &c, 1) == STOW_OK;
+    }
+  }
+  if (!memory) {
+    cli_output_lack_memory(output);
+  }
+}
+
 typedef struct boundary_list {
   const char* what;
   stow_model_side side;
@@ -181,6 +209,12 @@ static void describe_boundary(const job* j, cli_output* output, const boundary_l
   stow_str name = cli_model_port(&j->model, list->side, index);
   declared_text(j, output, list->side, index, &declared);
   inferred_text(j, output, name, &inferred);
+  if (list->side == STOW_MODEL_INPUTS) {
+    stow_string named;
+    name_dims(name, &declared, output, &named);
+    stow_string_free(&declared);
+    declared = named;
+  }
   stowi_report_escape(name, out->name, sizeof out->name - 2);
   stowi_report_escape((stow_str){declared.data, declared.size}, out->declared,
                       sizeof out->declared - 2);
@@ -280,18 +314,46 @@ static void print_names(const cli_list* list, const char* what, cli_output* outp
   }
 }
 
+// `  batch                    dim 0 of tokens`
+static void print_need(const job* j, const cli_need* need, cli_output* output) {
+  char symbol[512];
+  char tensor[512];
+  char place[600];
+  stowi_report_escape(stow_str_of(need->symbol), symbol, sizeof symbol);
+  stowi_report_escape(stow_str_of(need->tensor), tensor, sizeof tensor);
+  snprintf(place, sizeof place, "%sdim %" PRIu32 " of %s%s", need->is_data ? "largest " : "",
+           need->axis, tensor, need->is_data ? ", depends on data" : "");
+  size_t width = stowi_report_width(symbol);
+  if (width <= NAME_WIDTH) {
+    cut_line(j, output, place, 2 + NAME_WIDTH + 1);
+    cli_print(output, "  %s%*s %s\n", symbol, (int)(NAME_WIDTH - width), "", place);
+  } else {
+    cut_line(j, output, symbol, 2);
+    cut_line(j, output, place, TYPE_INDENT);
+    cli_print(output, "  %s\n%*s%s\n", symbol, TYPE_INDENT, "", place);
+  }
+}
+
+#define ASK_BINDS "symbols without a value: give --bind NAME=N"
+
+// The fewest that make the model static; where nothing shows which these are, those of inputs, or
+// else all.
 static void print_symbols(const job* j, cli_output* output) {
+  const cli_need* needs = j->needs.list.items;
+  if (j->needs.list.count > 0) {
+    print_heading(output, ASK_BINDS, j->needs.list.count);
+  }
+  for (size_t i = 0; i < j->needs.list.count; ++i) {
+    print_need(j, &needs[i], output);
+  }
+  if (j->needs.list.count > 0 || j->needs.is_whole) {
+    return;
+  }
   cli_list names;
   if (!find_symbols(j, &names)) {
     cli_output_lack_memory(output);
   }
-  // Those of dims that depend on data may vanish: nobody should give them a value before.
-  size_t inputs = 0;
-  if (j->model.import != NULL) {
-    (void)stow_import_symbols(j->model.import, &inputs);
-  }
-  names.count = inputs > 0 && inputs < names.count ? inputs : names.count;
-  print_names(&names, "symbols without a value: give --bind NAME=N", output);
+  print_names(&names, ASK_BINDS, output);
   cli_list_free(&names, sizeof(stow_str));
 }
 
@@ -356,14 +418,20 @@ static const struct {
     {STOW_IMPORT_SKIPPED, "not checked, because of these", "skipped"},
     {STOW_IMPORT_NEEDS_VALUE, "conditions that must be known: the branches differ", "needs_value"},
     {STOW_IMPORT_CONDITION, NULL, "condition"},
-    {STOW_IMPORT_NEEDS_SHAPE, "data-dependent shapes: give --shape NAME=DIMS", "needs_shape"},
+    {STOW_IMPORT_NEEDS_SHAPE, "data-dependent shapes", "needs_shape"},
     {STOW_IMPORT_CUSTOM, "unknown ops, with the types that the file declares", "custom"},
     {STOW_IMPORT_BRANCH, "branches taken because the other does not match", "branch"},
     {STOW_IMPORT_NO_DATA, "weights whose file cannot be read", "no_data"},
     {STOW_IMPORT_BOUNDED, "planned at their largest shape", "bounded"},
     {STOW_IMPORT_DECLARED_OTHER, "declared with a different type than inferred", "declared_other"}};
 
-#define UNTIL_BOUND "data-dependent shapes while symbols have no value"
+// Shapes are asked for only where symbols do not settle them.
+static const char* shapes_heading(const job* j) {
+  return j->needs.is_whole     ? "data-dependent shapes, which the symbols above settle"
+         : j->needs.inputs > 0 ? "data-dependent shapes while symbols have no value"
+                               : "data-dependent shapes: give --shape NAME=DIMS";
+}
+
 #define ISSUE_KINDS (sizeof issue_kinds / sizeof issue_kinds[0])
 
 // `  Op tensor: reason`, in two lines where one does not hold it.
@@ -404,10 +472,8 @@ static void print_issues(const job* j, cli_output* output) {
     if (!cli_model_group_issues(&j->model, issue_kinds[k].kind, &groups)) {
       cli_output_lack_memory(output);
     }
-    size_t symbols;
-    (void)stow_import_symbols(j->model.import, &symbols);
-    bool may_vanish = issue_kinds[k].kind == STOW_IMPORT_NEEDS_SHAPE && symbols > 0;
-    print_heading(output, may_vanish ? UNTIL_BOUND : issue_kinds[k].text, count);
+    bool is_shape = issue_kinds[k].kind == STOW_IMPORT_NEEDS_SHAPE;
+    print_heading(output, is_shape ? shapes_heading(j) : issue_kinds[k].text, count);
     const cli_issue_group* group = groups.items;
     for (size_t i = 0; i < shown_of(j, groups.count); ++i) {
       print_issue(j, &group[i], output);
@@ -464,6 +530,21 @@ static void put_boundary(const job* j, cli_output* output, stow_model_side side,
   stow_string_free(&inferred);
 }
 
+// The symbols to bind, and whether they suffice.
+static void put_needs(const job* j, cli_output* output) {
+  const cli_need* needs = j->needs.list.items;
+  cli_print(output, "  \"bind\": [");
+  for (size_t i = 0; i < j->needs.list.count; ++i) {
+    cli_print(output, "%s\n    {", i == 0 ? "" : ",");
+    put_key(output, "symbol", stow_str_of(needs[i].symbol));
+    cli_print(output, ", ");
+    put_key(output, "tensor", stow_str_of(needs[i].tensor));
+    cli_print(output, ", \"axis\": %" PRIu32 ", \"depends_on_data\": %s}", needs[i].axis,
+              needs[i].is_data ? "true" : "false");
+  }
+  cli_print(output, "],\n  \"bind_suffices\": %s,\n", j->needs.is_whole ? "true" : "false");
+}
+
 static void put_boundaries(const job* j, cli_output* output) {
   stow_model_info info = cli_model_info(&j->model);
   cli_print(output, "  \"inputs\": [");
@@ -474,7 +555,9 @@ static void put_boundaries(const job* j, cli_output* output) {
   for (size_t i = 0; i < info.output_count; ++i) {
     put_boundary(j, output, STOW_MODEL_OUTPUTS, i);
   }
-  cli_print(output, "],\n  \"symbols\": [");
+  cli_print(output, "],\n");
+  put_needs(j, output);
+  cli_print(output, "  \"symbols\": [");
   cli_list names;
   if (!find_symbols(j, &names)) {
     cli_output_lack_memory(output);
@@ -623,6 +706,9 @@ static cli_exit run_job(job* j, const char* file) {
   if (code == CLI_YES) {
     imported = cli_model_import(&j->model, &j->request, j->label, true);
     j->graph = imported == CLI_YES ? stow_import_graph(j->model.import) : NULL;
+    if (imported == CLI_YES && !cli_needs_find(&j->model, &j->needs)) {
+      imported = cli_fail_memory();
+    }
     code = imported == CLI_USAGE ? imported : write_all(j);
   }
   cli_model_close(&j->model);
@@ -636,6 +722,7 @@ static cli_exit run_inspect(int argc, char** argv) {
   if (code == CLI_YES && !arguments.help) {
     code = run_job(&j, arguments.operands[0]);
   }
+  cli_needs_free(&j.needs);
   cli_model_request_free(&j.request);
   return code;
 }

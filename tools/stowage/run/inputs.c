@@ -263,7 +263,7 @@ static bool fits(const stow_graph* graph, stow_value value, const stow_type* giv
   bool same = given->dtype == type->dtype && given->rank == type->rank;
   for (uint32_t i = 0; same && i < type->rank; ++i) {
     same = given->dims[i] == type->dims[i] ||
-           (stow_graph_is_bounded(graph, value) && given->dims[i] < type->dims[i]);
+           (stow_graph_is_bounded_dim(graph, value, i) && given->dims[i] < type->dims[i]);
   }
   return same;
 }
