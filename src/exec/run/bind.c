@@ -71,8 +71,7 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
 
 // Whether |tensor| fits the value's type: the same, or with smaller dims where they are bounds.
 static bool is_fitting(const stow_exec* exec, stow_value value, const stow_tensor* tensor) {
-  const stowi_exec_value* facts = &exec->program->values[value];
-  const stow_type* type = facts->type;
+  const stow_type* type = exec->program->values[value].type;
   if (tensor->dtype != type->dtype || tensor->rank != type->rank) {
     return false;
   }

@@ -264,8 +264,10 @@ static size_t chunk_steps(const stowi_kernel_conv* c) {
   return stowi_kernel_smaller(c->depth, STOWI_KERNEL_GEMM_CHAIN);
 }
 
+// A 1 × 1 kernel with stride 1 reads x directly here too.
 static uint64_t chunk_panel_size(const stowi_kernel_conv* c) {
-  return (uint64_t)chunk_steps(c) * CHUNK_POSITIONS * sizeof(float);
+  bool is_direct = stowi_kernel_slide_is_pointwise(&c->window);
+  return is_direct ? 0 : (uint64_t)chunk_steps(c) * CHUNK_POSITIONS * sizeof(float);
 }
 
 static uint64_t chunk_size(const stowi_kernel_conv* c) {
@@ -290,8 +292,13 @@ static void run_chunk(const stowi_kernel_conv* c, const part* p, unsigned char* 
   for (size_t step = 0; step < c->depth || step == 0; step += STOWI_KERNEL_GEMM_CHAIN) {
     gemm.k = stowi_kernel_smaller(c->depth - step, STOWI_KERNEL_GEMM_CHAIN);
     gemm.a = (stowi_kernel_matrix){weights + step, c->depth, 1};
-    load_steps(c, x_first, &(stowi_kernel_block){step, gemm.k, p->first, p->count}, panel,
-               CHUNK_POSITIONS);
+    if (chunk_panel_size(c) == 0) {
+      const float* x = (const float*)c->x->data + x_first + p->first;
+      gemm.b = (stowi_kernel_matrix){x + step * c->window.in_count, c->window.in_count, 1};
+    } else {
+      load_steps(c, x_first, &(stowi_kernel_block){step, gemm.k, p->first, p->count}, panel,
+                 CHUNK_POSITIONS);
+    }
     stowi_kernel_gemm_alone(&gemm, scratch + chunk_panel_size(c));
     gemm.accumulate = true;
   }
