@@ -24,7 +24,7 @@ static stow_status check_value(const stow_exec* exec, stow_value value, stow_dia
   if (value == STOW_VALUE_NONE) {  // what stow_graph_find gives for a name that is not there
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no such value; check its name");
   }
-  if (value >= exec->calls.value_count) {
+  if (value >= exec->program->value_count) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "no such value: %%%" PRIu32, value);
   }
   return STOW_OK;
@@ -34,9 +34,10 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
                            stow_diag* diag) {
   STOW_TRY(stowi_exec_idle(exec, "stow_exec_bind", diag));
   STOW_TRY(check_value(exec, value, diag));
+  const stowi_exec_value* facts = &exec->program->values[value];
   stowi_exec_value_place* place = &exec->places[value];
-  stow_tensor* tensor = &exec->calls.tensors[value];
-  if (!place->is_boundary && !place->is_output) {
+  stow_tensor* tensor = &exec->frame.tensors[value];
+  if (!facts->is_boundary && !facts->is_output) {
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
                       "only inputs, params, constants and outputs can be bound", diag);
   }
@@ -45,9 +46,9 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
                       "has a slot in the arena and cannot be bound", diag);
   }
   size_t alignment = stowi_exec_dtype_alignment(tensor->dtype);
-  if (size < place->bytes || (data == NULL && place->bytes != 0)) {
+  if (size < facts->bytes || (data == NULL && facts->bytes != 0)) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s needs %" PRIu64 " bytes, but %zu were given",
-               stowi_exec_words_value(exec->graph, value).text, place->bytes,
+               stowi_exec_words_value(exec->graph, value).text, facts->bytes,
                data == NULL ? 0 : size);
     stowi_diag_value(diag, value);
     return STOW_ERR_INVALID_ARGUMENT;
@@ -61,7 +62,7 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
     return STOW_ERR_INVALID_ARGUMENT;
   }
   exec->is_moved = exec->is_moved || !place->is_bound || tensor->data != data;
-  *tensor = stowi_exec_tensor_of(stow_graph_type(exec->graph, value));
+  *tensor = stowi_exec_tensor_of(facts->type);
   tensor->data = data == NULL ? stowi_exec_nothing : data;
   place->is_set = true;
   place->is_bound = true;
@@ -70,13 +71,13 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
 
 // Whether |tensor| fits the value's type: the same, or with smaller dims where they are bounds.
 static bool is_fitting(const stow_exec* exec, stow_value value, const stow_tensor* tensor) {
-  const stow_type* type = stow_graph_type(exec->graph, value);
+  const stowi_exec_value* facts = &exec->program->values[value];
+  const stow_type* type = facts->type;
   if (tensor->dtype != type->dtype || tensor->rank != type->rank) {
     return false;
   }
   for (uint32_t i = 0; i < type->rank; ++i) {
-    bool is_smaller =
-        exec->places[value].is_bounded && tensor->dims[i] >= 0 && tensor->dims[i] < type->dims[i];
+    bool is_smaller = facts->is_bounded && tensor->dims[i] >= 0 && tensor->dims[i] < type->dims[i];
     if (tensor->dims[i] != type->dims[i] && !is_smaller) {
       return false;
     }
@@ -98,14 +99,14 @@ static bool is_dense(const stow_tensor* tensor) {
 }
 
 static stow_status check_settable(const stow_exec* exec, stow_value value, stow_diag* diag) {
-  const stowi_exec_value_place* place = &exec->places[value];
-  if (!place->is_boundary || (!place->is_input && place->source != NULL)) {
+  const stowi_exec_value* facts = &exec->program->values[value];
+  if (!facts->is_boundary || (!facts->is_input && exec->places[value].source != NULL)) {
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
-                      place->is_boundary ? "already has its data"
+                      facts->is_boundary ? "already has its data"
                                          : "only inputs, and params without data, can be set",
                       diag);
   }
-  if (exec->calls.tensors[value].data == NULL && place->bytes != 0) {
+  if (exec->frame.tensors[value].data == NULL && facts->bytes != 0) {
     return fail_value(exec, value, STOW_ERR_NOT_FOUND, "has no slot; bind it to memory first",
                       diag);
   }
@@ -118,11 +119,12 @@ stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor
   STOW_TRY(check_value(exec, value, diag));
   STOW_TRY(check_settable(exec, value, diag));
   stowi_exec_value_place* place = &exec->places[value];
-  stow_tensor* to = &exec->calls.tensors[value];
+  stow_tensor* to = &exec->frame.tensors[value];
   if (!is_fitting(exec, value, tensor)) {
-    stow_tensor needed = stowi_exec_tensor_of(stow_graph_type(exec->graph, value));
+    const stowi_exec_value* facts = &exec->program->values[value];
+    stow_tensor needed = stowi_exec_tensor_of(facts->type);
     stowi_fail(diag, STOW_ERR_TYPE, "%s is %s%s, but %s was given",
-               stowi_exec_words_value(exec->graph, value).text, place->is_bounded ? "at most " : "",
+               stowi_exec_words_value(exec->graph, value).text, facts->is_bounded ? "at most " : "",
                stowi_exec_words_tensor(&needed).text, stowi_exec_words_tensor(tensor).text);
     stowi_diag_value(diag, value);
     return STOW_ERR_TYPE;
@@ -153,7 +155,7 @@ stow_status stow_exec_fill(stow_exec* exec, stow_value value, stow_diag* diag,
   STOW_TRY(stowi_exec_idle(exec, "stow_exec_fill", diag));
   STOW_TRY(check_value(exec, value, diag));
   STOW_TRY(check_settable(exec, value, diag));
-  *out_tensor = exec->calls.tensors[value];
+  *out_tensor = exec->frame.tensors[value];
   exec->places[value].is_set = true;
   return STOW_OK;
 }
@@ -163,10 +165,10 @@ stow_status stow_exec_value(const stow_exec* exec, stow_value value, stow_diag* 
   *out_tensor = (stow_tensor){0};
   STOW_TRY(check_value(exec, value, diag));
   void* data = stowi_exec_data(exec, value);
-  if (data == NULL && exec->places[value].bytes != 0) {
+  if (data == NULL && exec->program->values[value].bytes != 0) {
     return fail_value(exec, value, STOW_ERR_NOT_FOUND, "is not bound", diag);
   }
-  *out_tensor = exec->calls.tensors[value];
+  *out_tensor = exec->frame.tensors[value];
   out_tensor->data = data;
   return STOW_OK;
 }

@@ -5,7 +5,6 @@
 #include "base/checked.h"
 #include "base/diag.h"
 #include "exec/run/exec.h"
-#include "graph/api.h"
 #include "plan/api.h"
 
 void stow_exec_options_defaults(stow_exec_options* options) {
@@ -56,58 +55,14 @@ static stow_status make_arena(stow_exec* exec, stow_diag* diag) {
   return STOW_OK;
 }
 
-static void describe_regions(stow_exec* exec) {
-  const stow_graph* graph = exec->graph;
-  const stow_node* order = stow_plan_order(exec->plan);
-  for (uint32_t step = stow_plan_step_count(exec->plan); step-- > 0;) {
-    stow_region region = stow_graph_node_region(graph, order[step]);
-    for (; region != STOW_REGION_BODY; region = stowi_graph_region_parent(graph, region)) {
-      stowi_exec_region* entry = &exec->regions[region];
-      entry->first = step;
-      entry->last = entry->last < step ? step : entry->last;
-    }
+static void complete_call(stow_exec* exec) {
+  stow_kernel_call* call = &exec->frame.call;
+  call->workers = exec->prepared->threads;
+  if (exec->workers != NULL) {
+    call->splitter = (stow_splitter){stowi_exec_workers_split, exec->workers};
   }
-  for (stow_region region = 1; region < exec->region_count; ++region) {
-    stow_node owner = stowi_graph_region_owner(graph, region);
-    stowi_exec_region* entry = &exec->regions[region];
-    entry->is_loop = stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
-    if (entry->is_loop) {
-      entry->body = stowi_exec_body_of(graph, owner);
-    }
-  }
-}
-
-static void complete_calls(stow_exec* exec) {
-  const stow_prepared* prepared = exec->prepared;
-  for (stow_node node = 0; node < exec->calls.node_count; ++node) {
-    stow_kernel_call* call = &exec->calls.calls[node];
-    call->workers = prepared->threads;
-    if (exec->workers != NULL) {
-      call->splitter = (stow_splitter){stowi_exec_workers_split, exec->workers};
-    }
-    call->user = prepared->nodes[node].kernel.user;
-    call->message = exec->message;
-    call->message_size = sizeof(exec->message);
-    exec->is_bounded[node] = stowi_exec_is_bounded(exec->graph, node);
-  }
-}
-
-// The plan lists scratch by node, then in the order in which it was requested.
-static void find_scratch(stow_exec* exec) {
-  stow_node last = STOW_NODE_NONE;
-  size_t index = 0;
-  for (size_t i = 0; i < stow_plan_scratch_count(exec->plan); ++i) {
-    stow_node node;
-    stow_slot slot;
-    uint64_t alignment;
-    stow_plan_scratch_slot(exec->plan, i, &node, &slot, &alignment);
-    index = node == last ? index + 1 : 0;
-    last = node;
-    if (exec->prepared->nodes[node].scratch_index == index) {
-      exec->calls.calls[node].scratch = exec->base + slot.offset;
-      exec->calls.calls[node].scratch_size = (size_t)slot.size;
-    }
-  }
+  call->message = exec->message;
+  call->message_size = sizeof(exec->message);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -130,21 +85,19 @@ static stow_status create_all(stow_exec* exec, stow_diag* diag) {
   STOW_TRY(require_scratch(exec, diag));
   STOW_TRY(
       stow_plan_check(exec->plan, exec->graph, prepared->effects, exec->allocator, diag, NULL));
-  STOW_TRY(stowi_exec_calls_init(&exec->calls, exec->graph, exec->allocator, diag));
+  STOW_TRY(stowi_exec_code_init(&exec->code, exec->program, exec->plan, exec->allocator, diag));
+  STOW_TRY(stowi_exec_frame_init(&exec->frame, exec->program, exec->allocator, diag));
   exec->region_count = stow_graph_region_count(exec->graph);
-  exec->places = STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_value_place, exec->calls.value_count);
-  exec->regions = STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_region, exec->region_count);
-  exec->is_bounded = STOWI_ARRAY_ZERO(exec->allocator, bool, exec->calls.node_count);
-  bool is_there = exec->places != NULL && exec->regions != NULL && exec->is_bounded != NULL;
-  STOW_TRY(is_there ? STOW_OK : stowi_fail_memory(diag));
+  exec->places =
+      STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_value_place, exec->program->value_count);
+  exec->loops = STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_loop, exec->region_count);
+  STOW_TRY(stowi_need_memory(exec->places != NULL && exec->loops != NULL, diag));
   STOW_TRY(make_arena(exec, diag));
   if (prepared->threads > 1) {
     STOW_TRY(stowi_exec_workers_create(prepared->threads, exec->allocator, diag, &exec->workers));
   }
-  describe_regions(exec);
-  complete_calls(exec);
+  complete_call(exec);
   STOW_TRY(stowi_exec_inference_create(exec, diag));
-  find_scratch(exec);
   STOW_TRY(stowi_exec_place(exec, diag));
   return exec->options.paranoid
              ? stowi_exec_paranoia_create(exec->plan, exec->allocator, diag, &exec->paranoia)
@@ -162,7 +115,8 @@ stow_status stow_exec_create(const stow_prepared* prepared, const stow_plan* pla
   STOW_TRY(stowi_need_memory(exec != NULL, diag));
   exec->allocator = allocator;
   exec->prepared = prepared;
-  exec->graph = prepared->graph;
+  exec->program = &prepared->program;
+  exec->graph = exec->program->graph;
   exec->plan = plan;
   exec->options = full;
   stow_status status = create_all(exec, diag);
@@ -190,9 +144,9 @@ void stow_exec_destroy(stow_exec* exec) {
                          STOWI_EXEC_WEIGHT_ALIGNMENT);
   }
   stowi_exec_inference_free(exec);
-  STOWI_ARRAY_FREE(allocator, exec->is_bounded, exec->calls.node_count);
-  STOWI_ARRAY_FREE(allocator, exec->regions, exec->region_count);
-  STOWI_ARRAY_FREE(allocator, exec->places, exec->calls.value_count);
-  stowi_exec_calls_free(&exec->calls);
+  STOWI_ARRAY_FREE(allocator, exec->loops, exec->region_count);
+  STOWI_ARRAY_FREE(allocator, exec->places, exec->program->value_count);
+  stowi_exec_frame_free(&exec->frame);
+  stowi_exec_code_free(&exec->code);
   STOWI_DELETE(allocator, exec);
 }

@@ -8,12 +8,12 @@
 
 stow_status stowi_exec_inference_create(stow_exec* exec, stow_diag* diag) {
   stowi_exec_inference* in = &exec->inference;
-  for (stow_node node = 0; node < exec->calls.node_count; ++node) {
-    const stow_kernel_call* call = &exec->calls.calls[node];
-    if (exec->is_bounded[node]) {
+  for (stow_node node = 0; node < exec->program->node_count; ++node) {
+    const stowi_exec_step* step = &exec->program->steps[node];
+    if (step->is_bounded) {
       in->memory_size = STOW_INFER_MEMORY;
-      in->operands = in->operands < call->operand_count ? call->operand_count : in->operands;
-      in->results = in->results < call->result_count ? call->result_count : in->results;
+      in->operands = in->operands < step->operand_count ? step->operand_count : in->operands;
+      in->results = in->results < step->result_count ? step->result_count : in->results;
     }
   }
   in->memory = stowi_alloc(exec->allocator, in->memory_size, 1);
@@ -42,7 +42,7 @@ static void set_operands(stow_exec* exec, const stow_kernel_call* call) {
     in->pointers[k] = NULL;
     in->data[k] = NULL;
     if (operand != NULL) {
-      in->types[k] = stowi_exec_type_of(operand);
+      in->types[k] = stow_type_make(operand->dtype, operand->rank, operand->dims);
       in->pointers[k] = &in->types[k];
       in->data[k] = operand->data;
     }
@@ -51,7 +51,7 @@ static void set_operands(stow_exec* exec, const stow_kernel_call* call) {
 
 stow_status stowi_exec_resolve_dims(stow_exec* exec, stow_node node, stow_diag* diag) {
   stowi_exec_inference* in = &exec->inference;
-  const stow_kernel_call* call = &exec->calls.calls[node];
+  const stow_kernel_call* call = &exec->frame.call;
   stow_diag inner;
   stow_diag_init(&inner);
   set_operands(exec, call);

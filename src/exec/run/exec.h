@@ -6,7 +6,9 @@
 #include <stowage/exec.h>
 
 #include "effects/api.h"
-#include "exec/run/calls.h"
+#include "exec/program/code.h"
+#include "exec/program/frame.h"
+#include "exec/program/words.h"
 #include "exec/run/prepare.h"
 #include "exec/threads/pool.h"
 
@@ -15,28 +17,21 @@
 
 // Where a value's bytes are, and whether they are those of the coming run.
 typedef struct stowi_exec_value_place {
-  bool is_boundary : 1;
-  bool is_input : 1;
   bool has_slot : 1;
   bool is_set : 1;       // a boundary value has the bytes that it should have
   bool is_consumed : 1;  // a run destroys them
-  bool is_bounded : 1;   // dims may be smaller than in the graph
-  bool is_output : 1;
-  bool is_bound : 1;   // the caller has given it bytes
-  const void* source;  // a weight's data, or an input's known value; NULL: none
-  uint64_t bytes;      // with the largest dims
+  bool is_bound : 1;     // the caller has given it bytes
+  const void* source;    // a weight's data, or an input's known value; NULL: none
 } stowi_exec_value_place;
 
-// Of a region: its steps, and where a loop stands.
-typedef struct stowi_exec_region {
-  uint32_t first, last;  // steps, the last is the yield's
-  bool is_loop;
-  stowi_exec_body body;
-  int64_t round;  // finished in this run of the loop
-  int64_t trip;   // INT64_MAX: no limit
+// Where a loop stands.
+typedef struct stowi_exec_loop {
+  int64_t round;    // finished in this run of the loop
+  int64_t trip;     // INT64_MAX: no limit
+  uint64_t around;  // rounds of the loops around it, as one number
   bool has_condition;
   bool condition;  // as the last yield, or the operand, says
-} stowi_exec_region;
+} stowi_exec_loop;
 
 // What asking for dims needs; allocated once.
 typedef struct stowi_exec_inference {
@@ -63,11 +58,13 @@ struct stow_exec {
   size_t memory_size;
   size_t margin;
   stowi_exec_workers* workers;
-  stowi_exec_calls calls;
+  const stowi_exec_program* program;  // of |prepared|
+  stowi_exec_code code;
+  stowi_exec_frame frame;
   stowi_exec_value_place* places;  // by value
-  stowi_exec_region* regions;      // by region
+  stowi_exec_loop* loops;          // by region
   uint32_t region_count;
-  bool* is_bounded;        // by node: dims of its results are computed again in each run
+  uint64_t rounds;         // those that the loops around a step are in, as one number
   unsigned char* weights;  // copies of weights that are not aligned
   size_t weights_size;
   stowi_exec_inference inference;
@@ -97,20 +94,16 @@ void stowi_exec_consume(stow_exec* exec);
 stow_status stowi_exec_fail(stow_exec* exec, stow_node node, stow_status status, stow_diag* diag,
                             const char* format, ...) STOW_PRINTF_LIKE(5, 6);
 
-// Runs the kernel of |node|, which has one: dims first, where they are of this run (run.c).
+// Runs the kernel of |node|, whose call is in the frame: dims first, where they are of this run
+// (run.c).
 stow_status stowi_exec_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag);
-
-// Regions (regions.c). Begins |region| at its first step: false where none of its steps run.
-bool stowi_exec_region_begin(stow_exec* exec, stow_region region);
-// What nodes that the executor itself carries out do. |out_again|: a loop goes for another round.
-stow_status stowi_exec_run_args(stow_exec* exec, stow_node node, bool is_run, stow_diag* diag);
-stow_status stowi_exec_run_yield(stow_exec* exec, stow_node node, stow_diag* diag, bool* out_again);
-stow_status stowi_exec_run_owner(stow_exec* exec, stow_node node, stow_diag* diag);
+// Carries out instruction |*at|, other than a call, and moves |*at| to the next one (moves.c).
+stow_status stowi_exec_move(stow_exec* exec, size_t* at, stow_diag* diag);
 
 // Dims of runs (dims.c). Freed also after a failure.
 stow_status stowi_exec_inference_create(stow_exec* exec, stow_diag* diag);
 void stowi_exec_inference_free(stow_exec* exec);
-// Writes the dims of the results of a node with upper-bounded dims, from its operands.
+// Writes the dims of the results of the frame's call, of a node with upper-bounded dims.
 stow_status stowi_exec_resolve_dims(stow_exec* exec, stow_node node, stow_diag* diag);
 
 // Proof while running (paranoia.c): nothing but a step's results and scratch changes.
@@ -118,11 +111,11 @@ stow_status stowi_exec_paranoia_create(const stow_plan* plan, stow_allocator all
                                        stow_diag* diag, stowi_exec_paranoia** out_paranoia);
 void stowi_exec_paranoia_destroy(stowi_exec_paranoia* paranoia);
 
-// Around a run, and around each step of it. STOW_ERR_VIOLATION naming the node, and what it wrote
-// that it should not have.
+// Around a run, and around each step of it, which ends with instruction |last|. STOW_ERR_VIOLATION
+// naming the node, and what it wrote that it should not have.
 void stowi_exec_paranoia_begin(stowi_exec_paranoia* paranoia, stow_exec* exec);
 void stowi_exec_paranoia_before(stowi_exec_paranoia* paranoia, stow_exec* exec, uint32_t step);
-stow_status stowi_exec_paranoia_after(stowi_exec_paranoia* paranoia, stow_exec* exec, uint32_t step,
+stow_status stowi_exec_paranoia_after(stowi_exec_paranoia* paranoia, stow_exec* exec, size_t last,
                                       stow_diag* diag);
 void stowi_exec_paranoia_end(stowi_exec_paranoia* paranoia, stow_exec* exec);
 

@@ -21,7 +21,6 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "exec/run/exec.h"
-#include "graph/api.h"
 #include "plan/api.h"
 
 #define PATTERN 0xff
@@ -71,7 +70,8 @@ void stowi_exec_paranoia_destroy(stowi_exec_paranoia* paranoia) {
 
 // A root that has no content of its own when it is born.
 static bool is_born_empty(const stow_exec* exec, stow_value root) {
-  return !exec->places[root].is_boundary && !stowi_effects_state(exec->prepared->effects, root);
+  return !exec->program->values[root].is_boundary &&
+         !stowi_effects_state(exec->prepared->effects, root);
 }
 
 static bool is_born(const stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_value root,
@@ -153,42 +153,49 @@ static void accept(stowi_exec_paranoia* paranoia, const stow_exec* exec, const v
   }
 }
 
-static void accept_values(stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_value first,
-                          size_t count) {
-  for (stow_value value = first; value < first + count; ++value) {
-    const stow_tensor* tensor = &exec->calls.tensors[value];
-    accept(paranoia, exec, tensor->data, stow_tensor_bytes(tensor));
+static void accept_value(stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_value value) {
+  const stow_tensor* tensor = &exec->frame.tensors[value];
+  accept(paranoia, exec, tensor->data, stow_tensor_bytes(tensor));
+}
+
+// What the instruction may have written.
+static void accept_instruction(stowi_exec_paranoia* paranoia, const stow_exec* exec,
+                               const stowi_exec_instruction* in) {
+  const stow_kernel_call* call = &exec->frame.call;
+  stow_slot scratch = exec->code.scratch[in->node];
+  switch (in->action) {
+    case STOWI_EXEC_CALL:
+      accept(paranoia, exec, call->scratch, call->scratch_size);
+      for (size_t k = 0; k < call->result_count; ++k) {
+        accept(paranoia, exec, call->results[k]->data, stow_tensor_bytes(call->results[k]));
+      }
+      break;
+    case STOWI_EXEC_ASIDE:
+      accept(paranoia, exec, exec->base + scratch.offset, (size_t)scratch.size);
+      break;
+    case STOWI_EXEC_ARGS:
+      accept_value(paranoia, exec, in->to);
+      accept_value(paranoia, exec, in->to + 1);
+      break;
+    case STOWI_EXEC_COPY:
+    case STOWI_EXEC_BACK:
+    case STOWI_EXEC_APPEND: accept_value(paranoia, exec, in->to); break;
+    default: break;
   }
 }
 
-// What |node| may have written.
-static void accept_node(stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_node node) {
-  const stow_graph* graph = exec->graph;
-  const stow_kernel_call* call = &exec->calls.calls[node];
-  accept(paranoia, exec, call->scratch, call->scratch_size);
-  if (stow_graph_op(graph, node) == STOW_OP_YIELD) {
-    const stowi_exec_region* region = &exec->regions[stow_graph_node_region(graph, node)];
-    stow_node owner = stowi_graph_region_owner(graph, stow_graph_node_region(graph, node));
-    stow_value results = stow_graph_first_result(graph, owner);
-    size_t carried = region->is_loop ? region->body.carried : 0;
-    accept_values(paranoia, exec, results + (stow_value)carried,
-                  stow_graph_result_count(graph, owner) - carried);
-    if (carried != 0) {
-      stow_value args = stow_graph_first_result(graph, region->body.args);
-      accept_values(paranoia, exec, args + (stow_value)region->body.carry.first_arg, carried);
-    }
-    return;
-  }
-  size_t count = stow_graph_result_count(graph, node);
-  if (count != 0 && !stow_graph_is_boundary(graph, stow_graph_first_result(graph, node))) {
-    accept_values(paranoia, exec, stow_graph_first_result(graph, node), count);
+static void accept_step(stowi_exec_paranoia* paranoia, const stow_exec* exec, size_t last) {
+  const stowi_exec_instruction* in = &exec->code.instructions[last];
+  accept_instruction(paranoia, exec, in);
+  while (!in->begins) {
+    accept_instruction(paranoia, exec, --in);
   }
 }
 
 // The value that was the last to get byte |at|, of those that live at |step|.
 static stow_value find_owner(const stow_exec* exec, uint32_t step, size_t at) {
   stow_value found = STOW_VALUE_NONE;
-  for (stow_value value = 0; value < exec->calls.value_count; ++value) {
+  for (stow_value value = 0; value < exec->program->value_count; ++value) {
     stow_slot slot;
     if (stow_plan_value_slot(exec->plan, value, &slot) && at >= slot.offset &&
         at - slot.offset < slot.size + stowi_plan_guard(exec->plan, value) &&
@@ -260,11 +267,10 @@ static bool has_pattern(const stow_tensor* tensor) {
   return false;
 }
 
-static bool is_suspect(const stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_node node) {
-  const stow_kernel_call* call = &exec->calls.calls[node];
+static bool is_suspect(const stowi_exec_paranoia* paranoia, const stow_exec* exec) {
+  const stow_kernel_call* call = &exec->frame.call;
   bool has = false;
-  for (size_t k = 0; exec->prepared->nodes[node].kernel.run != NULL && k < call->result_count;
-       ++k) {
+  for (size_t k = 0; k < call->result_count; ++k) {
     has = has ||
           (slot_in(paranoia, exec, call->results[k]).size != 0 && has_pattern(call->results[k]));
   }
@@ -286,7 +292,7 @@ static size_t find_change(const stowi_exec_paranoia* paranoia, const stow_exec* 
 
 static stow_status compare_runs(const stowi_exec_paranoia* paranoia, stow_exec* exec,
                                 stow_node node, stow_diag* diag) {
-  const stow_kernel_call* call = &exec->calls.calls[node];
+  const stow_kernel_call* call = &exec->frame.call;
   for (size_t k = 0; k < call->result_count; ++k) {
     size_t element = find_change(paranoia, exec, call->results[k]);
     if (element != SIZE_MAX) {
@@ -303,8 +309,8 @@ static stow_status compare_runs(const stowi_exec_paranoia* paranoia, stow_exec* 
 
 // Of a root that others are written into, too, the results' bytes have no content yet but where
 // they are operands'.
-static void mark_results(stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_node node) {
-  const stow_kernel_call* call = &exec->calls.calls[node];
+static void mark_results(stowi_exec_paranoia* paranoia, const stow_exec* exec) {
+  const stow_kernel_call* call = &exec->frame.call;
   for (size_t k = 0; k < call->result_count; ++k) {
     mark(paranoia, slot_in(paranoia, exec, call->results[k]), false);
   }
@@ -318,12 +324,12 @@ static void mark_results(stowi_exec_paranoia* paranoia, const stow_exec* exec, s
 // The shadow still has the bytes from before the step.
 static stow_status check_written(stowi_exec_paranoia* paranoia, stow_exec* exec, stow_node node,
                                  stow_diag* diag) {
-  if (!is_suspect(paranoia, exec, node)) {
+  if (!is_suspect(paranoia, exec)) {
     return STOW_OK;
   }
   memcpy(paranoia->first, exec->base, paranoia->size);
   memcpy(exec->base, paranoia->shadow, paranoia->size);
-  mark_results(paranoia, exec, node);
+  mark_results(paranoia, exec);
   fill(paranoia, exec->base, OTHER_PATTERN);
   STOW_TRY(stowi_exec_run_kernel(exec, node, diag));
   STOW_TRY(compare_runs(paranoia, exec, node, diag));
@@ -331,12 +337,12 @@ static stow_status check_written(stowi_exec_paranoia* paranoia, stow_exec* exec,
   return STOW_OK;
 }
 
-stow_status stowi_exec_paranoia_after(stowi_exec_paranoia* paranoia, stow_exec* exec, uint32_t step,
+stow_status stowi_exec_paranoia_after(stowi_exec_paranoia* paranoia, stow_exec* exec, size_t last,
                                       stow_diag* diag) {
-  stow_node node = stow_plan_order(exec->plan)[step];
-  STOW_TRY(check_margins(exec, node, diag));
-  STOW_TRY(check_written(paranoia, exec, node, diag));
-  accept_node(paranoia, exec, node);
+  const stowi_exec_instruction* in = &exec->code.instructions[last];
+  STOW_TRY(check_margins(exec, in->node, diag));
+  STOW_TRY(in->action == STOWI_EXEC_CALL ? check_written(paranoia, exec, in->node, diag) : STOW_OK);
+  accept_step(paranoia, exec, last);
   if (paranoia->size == 0 || memcmp(exec->base, paranoia->shadow, paranoia->size) == 0) {
     return STOW_OK;
   }
@@ -344,8 +350,8 @@ stow_status stowi_exec_paranoia_after(stowi_exec_paranoia* paranoia, stow_exec* 
   while (exec->base[at] == paranoia->shadow[at]) {
     ++at;
   }
-  stowi_exec_fail(exec, node, STOW_ERR_VIOLATION, diag,
+  stowi_exec_fail(exec, in->node, STOW_ERR_VIOLATION, diag,
                   "wrote byte %zu of the arena, outside its results: ", at);
-  name_byte(exec, step, at, diag);
+  name_byte(exec, in->step, at, diag);
   return STOW_ERR_VIOLATION;
 }

@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/diag.h"
 #include "effects/api.h"
-#include "graph/api.h"
+#include "exec/program/code.h"
+#include "exec/program/frame.h"
+#include "exec/program/words.h"
 
 #define SCRATCH_ALIGNMENT 64
 
@@ -17,111 +18,27 @@ void stow_prepare_options_defaults(stow_prepare_options* options) {
   stowi_init_struct(options, &defaults, sizeof(defaults));
 }
 
-bool stowi_exec_is_bounded(const stow_graph* graph, stow_node node) {
-  bool is_bounded = false;
-  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
-    stow_value value = stow_graph_operands(graph, node)[k];
-    is_bounded = is_bounded || (value != STOW_VALUE_NONE && stow_graph_is_bounded(graph, value));
-  }
-  for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
-    stow_value value = stow_graph_first_result(graph, node) + (stow_value)k;
-    is_bounded = is_bounded || stow_graph_is_bounded(graph, value) ||
-                 stow_graph_is_data_dependent(graph, value);
-  }
-  return is_bounded;
-}
-
-// ---------------------------------------------------------------------------------------------
-// Loops
-
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-static size_t rest(size_t count, size_t first) { return count > first ? count - first : 0; }
-
-stowi_exec_body stowi_exec_body_of(const stow_graph* graph, stow_node loop) {
-  stow_region region = stow_graph_owned_region(graph, loop, 0);
-  stowi_exec_body body = {.owner = loop,
-                          .args = stowi_graph_region_args(graph, region),
-                          .yield = stowi_graph_region_last(graph, region),
-                          .carry = stow_graph_op_desc(graph, loop)->carry};
-  if (body.args != STOW_NODE_NONE) {
-    size_t count = rest(stow_graph_operand_count(graph, loop), body.carry.first_operand);
-    count = smaller(count, rest(stow_graph_result_count(graph, body.args), body.carry.first_arg));
-    count =
-        smaller(count, rest(stow_graph_operand_count(graph, body.yield), body.carry.first_yield));
-    body.carried =
-        smaller(count, rest(stow_graph_result_count(graph, loop), body.carry.first_result));
-  }
-  return body;
-}
-
-// The operand whose bytes |value| may be.
-static stow_value parent_of(const stow_graph* graph, stow_value value) {
-  stow_node node = stow_graph_producer(graph, value);
-  size_t k = value - stow_graph_first_result(graph, node);
-  stow_view view;
-  return stow_graph_view(graph, node, k, &view) ? stow_graph_operands(graph, node)[view.operand]
-                                                : STOW_VALUE_NONE;
-}
-
-// The carried argument of |body| whose bytes |value| may be, as a view of it; SIZE_MAX: none.
-static size_t source_of(const stow_graph* graph, const stowi_exec_body* body, stow_value value) {
-  while (value != STOW_VALUE_NONE && stow_graph_producer(graph, value) != body->args) {
-    value = parent_of(graph, value);
-  }
-  size_t first = body->args == STOW_NODE_NONE
-                     ? 0
-                     : stow_graph_first_result(graph, body->args) + body->carry.first_arg;
-  return value == STOW_VALUE_NONE || value < first || value - first >= body->carried
-             ? SIZE_MAX
-             : value - first;
-}
-
-bool stowi_exec_body_swaps(const stow_graph* graph, const stowi_exec_body* body, size_t i) {
-  stow_value yielded = stow_graph_operands(graph, body->yield)[body->carry.first_yield + i];
-  size_t source = source_of(graph, body, yielded);
-  return source != SIZE_MAX && source != i;
-}
-
-// Bytes that moving aside takes, at most: of each value dims and elements, aligned to 64. False
-// where that overflows.
-static bool count_scratch(const stow_graph* graph, const stowi_exec_body* body,
-                          uint64_t* out_bytes) {
-  uint64_t total = 0;
-  for (size_t i = 0; i < body->carried; ++i) {
-    stow_value yielded = stow_graph_operands(graph, body->yield)[body->carry.first_yield + i];
-    uint64_t bytes;
-    if (stowi_exec_body_swaps(graph, body, i) &&
-        (stow_type_bytes(stow_graph_type(graph, yielded), &bytes) != STOW_OK ||
-         !stowi_align_up(bytes, SCRATCH_ALIGNMENT, &bytes) ||
-         !stowi_add_u64(total, STOWI_EXEC_DIMS_SIZE, &total) ||
-         !stowi_add_u64(total, bytes, &total))) {
-      return false;
-    }
-  }
-  *out_bytes = total;
-  return true;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Effects
 
 typedef struct preparer {
   stow_prepared* prepared;
+  const stow_graph* graph;
   const stow_kernels* kernels;
-  stowi_exec_calls calls;
+  stowi_exec_frame frame;
   stow_diag* diag;
 } preparer;
 
 static stow_status fail_node(const preparer* p, stow_node node, stow_status status,
                              const char* what) {
-  stowi_fail(p->diag, status, "%s: %s", stowi_exec_words_node(p->prepared->graph, node).text, what);
+  stowi_fail(p->diag, status, "%s: %s", stowi_exec_words_node(p->graph, node).text, what);
   stowi_diag_node(p->diag, node);
   return status;
 }
 
 static bool is_allowed_over(const preparer* p, stow_node node, size_t k, size_t operand) {
   const stow_effects* effects = p->prepared->effects;
-  if (stow_graph_in_place(p->prepared->graph, node, k, operand) != STOW_IN_PLACE_NEVER) {
+  if (stow_graph_in_place(p->graph, node, k, operand) != STOW_IN_PLACE_NEVER) {
     return true;
   }
   for (size_t i = 0; i < stowi_effects_overwrite_count(effects); ++i) {
@@ -134,7 +51,7 @@ static bool is_allowed_over(const preparer* p, stow_node node, size_t k, size_t 
 }
 
 static stow_status forbid_over(preparer* p, stow_node node) {
-  const stow_graph* graph = p->prepared->graph;
+  const stow_graph* graph = p->graph;
   for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
     for (size_t operand = 0; operand < stow_graph_operand_count(graph, node); ++operand) {
       if (stow_graph_operands(graph, node)[operand] != STOW_VALUE_NONE &&
@@ -147,24 +64,24 @@ static stow_status forbid_over(preparer* p, stow_node node) {
 }
 
 static stow_status add_scratch(preparer* p, stow_node node, uint64_t bytes) {
-  stowi_exec_prepared_node* entry = &p->prepared->nodes[node];
+  stowi_exec_step* step = &p->prepared->program.steps[node];
   if (bytes == 0) {
     return STOW_OK;
   }
-  entry->scratch_size = bytes;
+  step->scratch_size = bytes;
   return stow_effects_add_scratch(p->prepared->effects, node, bytes, SCRATCH_ALIGNMENT, p->diag,
-                                  &entry->scratch_index);
+                                  &step->scratch_index);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Nodes
 
 static const stow_kernel* find_kernel(const preparer* p, stow_node node) {
-  stow_op op = stow_graph_op(p->prepared->graph, node);
+  stow_op op = stow_graph_op(p->graph, node);
   if (op != STOW_OP_CUSTOM) {
     return stow_kernels_get(p->kernels, op);
   }
-  const stow_attr* name = stow_graph_attr(p->prepared->graph, node, "name");
+  const stow_attr* name = stow_graph_attr(p->graph, node, "name");
   return name != NULL && name->kind == STOW_ATTR_STRING
              ? stow_kernels_get_custom(p->kernels, name->s)
              : NULL;
@@ -183,40 +100,30 @@ static bool is_structure(const stow_graph* graph, stow_node node) {
 
 // A loop's yield moves values aside.
 static stow_status prepare_structure(preparer* p, stow_node node) {
-  const stow_graph* graph = p->prepared->graph;
-  stow_region region = stow_graph_node_region(graph, node);
-  if (stow_graph_op(graph, node) != STOW_OP_YIELD) {
-    stow_op op = stow_graph_op(graph, node);
-    bool is_known = stow_graph_op_desc(graph, node)->region_count == 0 || op == STOW_OP_IF ||
-                    op == STOW_OP_LOOP;
-    return is_known ? STOW_OK
-                    : fail_node(p, node, STOW_ERR_UNSUPPORTED,
-                                "unsupported op with regions; expected `if` or `loop`");
-  }
-  stow_node owner = stowi_graph_region_owner(graph, region);
-  if (stow_graph_op_desc(graph, owner)->region_kind != STOW_REGION_LOOP) {
-    return STOW_OK;
-  }
-  stowi_exec_body body = stowi_exec_body_of(graph, owner);
+  stow_op op = stow_graph_op(p->graph, node);
   uint64_t bytes;
-  if (!count_scratch(graph, &body, &bytes)) {
+  if (stow_graph_op_desc(p->graph, node)->region_count != 0 && op != STOW_OP_IF &&
+      op != STOW_OP_LOOP) {
+    return fail_node(p, node, STOW_ERR_UNSUPPORTED,
+                     "unsupported op with regions; expected `if` or `loop`");
+  }
+  if (!stowi_exec_code_aside(&p->prepared->program, node, &bytes)) {
     return fail_node(p, node, STOW_ERR_OVERFLOW, "the carried values are too large");
   }
   return add_scratch(p, node, bytes);
 }
 
 static stow_status ask_scratch(preparer* p, stow_node node, const stow_kernel* kernel) {
-  stow_kernel_call* call = &p->calls.calls[node];
   char message[256] = "";
   uint64_t bytes = 0;
   if (kernel->scratch == NULL) {
     return STOW_OK;
   }
-  call->workers = p->prepared->threads;
-  call->user = kernel->user;
-  call->message = message;
-  call->message_size = sizeof(message);
-  stow_status status = kernel->scratch(call, &bytes);
+  p->frame.call.workers = p->prepared->threads;
+  p->frame.call.message = message;
+  p->frame.call.message_size = sizeof(message);
+  stowi_exec_frame_call(&p->frame, node);
+  stow_status status = kernel->scratch(&p->frame.call, &bytes);
   if (status != STOW_OK) {
     return fail_node(p, node, status, message[0] != '\0' ? message : stow_status_text(status));
   }
@@ -224,7 +131,7 @@ static stow_status ask_scratch(preparer* p, stow_node node, const stow_kernel* k
 }
 
 static stow_status fail_no_kernel(const preparer* p, stow_node node) {
-  const stow_graph* graph = p->prepared->graph;
+  const stow_graph* graph = p->graph;
   const stow_attr* name =
       stow_graph_op(graph, node) == STOW_OP_CUSTOM ? stow_graph_attr(graph, node, "name") : NULL;
   if (name == NULL || name->kind != STOW_ATTR_STRING) {
@@ -237,17 +144,14 @@ static stow_status fail_no_kernel(const preparer* p, stow_node node) {
 }
 
 static stow_status prepare_node(preparer* p, stow_node node) {
-  const stow_graph* graph = p->prepared->graph;
-  stowi_exec_prepared_node* entry = &p->prepared->nodes[node];
-  entry->scratch_index = SIZE_MAX;
-  if (is_structure(graph, node)) {
+  if (is_structure(p->graph, node)) {
     return prepare_structure(p, node);
   }
   const stow_kernel* kernel = find_kernel(p, node);
   if (kernel == NULL) {
     return fail_no_kernel(p, node);
   }
-  entry->kernel = *kernel;
+  p->prepared->program.steps[node].kernel = *kernel;
   STOW_TRY(ask_scratch(p, node, kernel));
   return kernel->in_place ? STOW_OK : forbid_over(p, node);
 }
@@ -255,29 +159,25 @@ static stow_status prepare_node(preparer* p, stow_node node) {
 // Kernels that ask for scratch may look at weights, which they are only shown where those are
 // aligned.
 static void show_data(preparer* p) {
-  const stow_graph* graph = p->prepared->graph;
-  for (stow_value value = 0; value < p->calls.value_count; ++value) {
-    const void* data = stow_graph_data(graph, value, NULL);
-    size_t width = stowi_exec_dtype_alignment(p->calls.tensors[value].dtype);
-    if (data != NULL && (uintptr_t)data % width == 0 &&
-        stow_graph_op(graph, stow_graph_producer(graph, value)) != STOW_OP_INPUT) {
-      memcpy(&p->calls.tensors[value].data, &data, sizeof(data));
+  const stowi_exec_program* program = &p->prepared->program;
+  for (stow_value value = 0; value < program->value_count; ++value) {
+    const void* data = stow_graph_data(p->graph, value, NULL);
+    size_t width = stowi_exec_dtype_alignment(program->values[value].type->dtype);
+    if (data != NULL && (uintptr_t)data % width == 0 && !program->values[value].is_input) {
+      memcpy(&p->frame.tensors[value].data, &data, sizeof(data));
     }
   }
 }
 
 static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   stow_prepared* prepared = p->prepared;
-  STOW_TRY(stow_graph_require_bound(prepared->graph, p->diag));
-  STOW_TRY(stow_graph_verify(prepared->graph, p->diag));
-  STOW_TRY(stow_effects_create(prepared->graph, allocator, p->diag, &prepared->effects));
-  STOW_TRY(stowi_exec_calls_init(&p->calls, prepared->graph, allocator, p->diag));
-  prepared->nodes = STOWI_ARRAY_ZERO(allocator, stowi_exec_prepared_node, prepared->node_count);
-  if (prepared->nodes == NULL) {
-    return stowi_fail_memory(p->diag);
-  }
+  STOW_TRY(stow_graph_require_bound(p->graph, p->diag));
+  STOW_TRY(stow_graph_verify(p->graph, p->diag));
+  STOW_TRY(stow_effects_create(p->graph, allocator, p->diag, &prepared->effects));
+  STOW_TRY(stowi_exec_program_init(&prepared->program, p->graph, allocator, p->diag));
+  STOW_TRY(stowi_exec_frame_init(&p->frame, &prepared->program, allocator, p->diag));
   show_data(p);
-  for (stow_node node = 0; node < prepared->node_count; ++node) {
+  for (stow_node node = 0; node < prepared->program.node_count; ++node) {
     STOW_TRY(prepare_node(p, node));
   }
   return STOW_OK;
@@ -296,13 +196,12 @@ stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* op
   stow_prepared* prepared = STOWI_NEW(allocator, stow_prepared);
   STOW_TRY(stowi_need_memory(prepared != NULL, diag));
   prepared->allocator = allocator;
-  prepared->graph = graph;
+  prepared->program.allocator = allocator;
   prepared->threads = full.threads;
-  prepared->node_count = stow_graph_node_count(graph);
-  preparer p = {.prepared = prepared, .kernels = full.kernels, .diag = diag};
   prepared->has_foreign = full.kernels != NULL;
+  preparer p = {.prepared = prepared, .graph = graph, .kernels = full.kernels, .diag = diag};
   stow_status status = prepare_all(&p, allocator);
-  stowi_exec_calls_free(&p.calls);
+  stowi_exec_frame_free(&p.frame);
   if (status != STOW_OK) {
     stow_prepared_destroy(prepared);
     return status;
@@ -316,7 +215,7 @@ void stow_prepared_destroy(stow_prepared* prepared) {
     return;
   }
   stow_effects_destroy(prepared->effects);
-  STOWI_ARRAY_FREE(prepared->allocator, prepared->nodes, prepared->node_count);
+  stowi_exec_program_free(&prepared->program);
   STOWI_DELETE(prepared->allocator, prepared);
 }
 

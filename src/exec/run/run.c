@@ -1,4 +1,4 @@
-// The step loop: nodes in the plan's order, each with its kernel. Nothing here allocates.
+// The loop over the program's code. Nothing here allocates.
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include "base/diag.h"
 #include "exec/kernels/support/seed.h"
 #include "exec/run/exec.h"
-#include "graph/api.h"
 
 stow_status stowi_exec_fail(stow_exec* exec, stow_node node, stow_status status, stow_diag* diag,
                             const char* format, ...) {
@@ -25,35 +24,20 @@ stow_status stowi_exec_fail(stow_exec* exec, stow_node node, stow_status status,
 // ---------------------------------------------------------------------------------------------
 // A step
 
-static stow_status tell(stow_exec* exec, stow_node node, bool is_done, stow_diag* diag) {
-  bool has_kernel = exec->prepared->nodes[node].kernel.run != NULL;
-  stow_exec_event event = {is_done, exec->step, node, has_kernel ? &exec->calls.calls[node] : NULL};
-  if (exec->options.on_step == NULL || exec->options.on_step(exec->options.user, &event)) {
+static stow_status tell(stow_exec* exec, const stowi_exec_instruction* in, bool is_done,
+                        stow_diag* diag) {
+  bool has_call = in->action == STOWI_EXEC_CALL;
+  stow_exec_event event = {is_done, in->step, in->node, has_call ? &exec->frame.call : NULL};
+  if (exec->options.on_step == NULL || in->is_quiet ||
+      exec->options.on_step(exec->options.user, &event)) {
     return STOW_OK;
   }
-  return stowi_exec_fail(exec, node, STOW_ERR_GAVE_UP, diag, "the run was stopped");
-}
-
-// Which rounds the loops around |node| are in.
-static uint64_t rounds_around(const stow_exec* exec, stow_node node) {
-  uint64_t inner[STOW_MAX_REGION_DEPTH];
-  size_t depth = 0;
-  stow_region region = stow_graph_node_region(exec->graph, node);
-  for (; region != STOW_REGION_BODY; region = stowi_graph_region_parent(exec->graph, region)) {
-    if (exec->regions[region].is_loop && depth < STOW_MAX_REGION_DEPTH) {
-      inner[depth++] = (uint64_t)exec->regions[region].round;
-    }
-  }
-  uint64_t around = 0;
-  while (depth-- > 0) {
-    around = stowi_kernel_seed_round(around, inner[depth]);
-  }
-  return around;
+  return stowi_exec_fail(exec, in->node, STOW_ERR_GAVE_UP, diag, "the run was stopped");
 }
 
 // A kernel may write dims of its results, but nothing reads strides. The library's write none.
 static stow_status require_dense(stow_exec* exec, stow_node node, stow_diag* diag) {
-  const stow_kernel_call* call = &exec->calls.calls[node];
+  const stow_kernel_call* call = &exec->frame.call;
   for (size_t k = 0; k < call->result_count; ++k) {
     stow_tensor* result = call->results[k];
     int64_t any = 0;
@@ -72,13 +56,12 @@ static stow_status require_dense(stow_exec* exec, stow_node node, stow_diag* dia
 }
 
 stow_status stowi_exec_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag) {
-  stow_kernel_call* call = &exec->calls.calls[node];
-  if (exec->is_bounded[node]) {
+  const stowi_exec_step* step = &exec->program->steps[node];
+  if (step->is_bounded) {
     STOW_TRY(stowi_exec_resolve_dims(exec, node, diag));
   }
-  call->seed = stowi_kernel_seed(node, rounds_around(exec, node));
   exec->message[0] = '\0';
-  stow_status status = exec->prepared->nodes[node].kernel.run(call);
+  stow_status status = step->kernel.run(&exec->frame.call);
   if (status != STOW_OK) {
     const char* text = exec->message[0] != '\0' ? exec->message : stow_status_text(status);
     return stowi_exec_fail(exec, node, status, diag, "%s", text);
@@ -86,91 +69,54 @@ stow_status stowi_exec_run_kernel(stow_exec* exec, stow_node node, stow_diag* di
   return exec->prepared->has_foreign ? require_dense(exec, node, diag) : STOW_OK;
 }
 
-static stow_status run_node(stow_exec* exec, stow_node node, stow_diag* diag, bool* out_again) {
-  *out_again = false;
-  if (exec->prepared->nodes[node].kernel.run != NULL) {
-    return stowi_exec_run_kernel(exec, node, diag);
-  }
-  switch (stow_graph_op(exec->graph, node)) {
-    case STOW_OP_ARGS: return stowi_exec_run_args(exec, node, true, diag);
-    case STOW_OP_YIELD: return stowi_exec_run_yield(exec, node, diag, out_again);
-    case STOW_OP_IF:
-    case STOW_OP_LOOP: return stowi_exec_run_owner(exec, node, diag);
-    default: return STOW_OK;  // boundary values are there
+static void set_call(stow_exec* exec, stow_node node) {
+  stow_kernel_call* call = &exec->frame.call;
+  stow_slot scratch = exec->code.scratch[node];
+  stowi_exec_frame_call(&exec->frame, node);
+  call->seed = stowi_kernel_seed(node, exec->rounds);
+  if (scratch.size != 0) {
+    call->scratch = exec->base + scratch.offset;
+    call->scratch_size = (size_t)scratch.size;
   }
 }
 
-// |is_run|: false where a loop has no round, and only takes its initial values over.
-static stow_status run_step(stow_exec* exec, uint32_t step, bool is_run, stow_diag* diag,
-                            bool* out_again) {
-  stow_node node = stow_plan_order(exec->plan)[step];
-  exec->step = step;
-  *out_again = false;
+static stow_status begin_step(stow_exec* exec, const stowi_exec_instruction* in, stow_diag* diag) {
+  exec->step = in->step;
   if (exec->paranoia != NULL) {
-    stowi_exec_paranoia_before(exec->paranoia, exec, step);
+    stowi_exec_paranoia_before(exec->paranoia, exec, in->step);
   }
   if (exec->options.poison) {
-    STOW_TRY(stow_arena_enter_step(exec->arena, step, diag));
+    STOW_TRY(stow_arena_enter_step(exec->arena, in->step, diag));
   }
-  STOW_TRY(is_run ? tell(exec, node, false, diag) : STOW_OK);
-  STOW_TRY(is_run ? run_node(exec, node, diag, out_again)
-                  : stowi_exec_run_args(exec, node, false, diag));
+  if (in->action == STOWI_EXEC_CALL) {
+    set_call(exec, in->node);
+  }
+  return tell(exec, in, false, diag);
+}
+
+static stow_status end_step(stow_exec* exec, size_t at, stow_diag* diag) {
   if (exec->paranoia != NULL) {
     stow_arena_leave_steps(exec->arena);
-    STOW_TRY(stowi_exec_paranoia_after(exec->paranoia, exec, step, diag));
+    STOW_TRY(stowi_exec_paranoia_after(exec->paranoia, exec, at, diag));
   }
-  return is_run ? tell(exec, node, true, diag) : STOW_OK;
+  return tell(exec, &exec->code.instructions[at], true, diag);
 }
 
 // ---------------------------------------------------------------------------------------------
 // A run
 
-// Begins the regions inside |outer| that begin at |step|, outermost first. |*out_next| is where to
-// go on: |step|, or behind a region none of whose steps run.
-static stow_status enter(stow_exec* exec, uint32_t step, stow_region outer, stow_diag* diag,
-                         uint32_t* out_next) {
-  stow_region begun[STOW_MAX_REGION_DEPTH];
-  size_t count = 0;
-  stow_region region = stow_graph_node_region(exec->graph, stow_plan_order(exec->plan)[step]);
-  while (region != STOW_REGION_BODY && region != outer && exec->regions[region].first == step &&
-         count < STOW_MAX_REGION_DEPTH) {
-    begun[count++] = region;
-    region = stowi_graph_region_parent(exec->graph, region);
-  }
-  *out_next = step;
-  while (count-- > 0 && *out_next == step) {
-    const stowi_exec_region* entry = &exec->regions[begun[count]];
-    if (stowi_exec_region_begin(exec, begun[count])) {
-      continue;
-    }
-    *out_next = entry->last + 1;
-    if (entry->is_loop && entry->body.args != STOW_NODE_NONE) {
-      bool unused;
-      STOW_TRY(run_step(exec, step, false, diag, &unused));
-    }
-  }
-  return STOW_OK;
-}
-
-static stow_status run_steps(stow_exec* exec, stow_diag* diag) {
-  uint32_t count = stow_plan_step_count(exec->plan);
-  stow_region outer = STOW_REGION_BODY;
-  for (uint32_t step = 0; step < count;) {
-    uint32_t next;
-    bool again;
-    STOW_TRY(enter(exec, step, outer, diag, &next));
-    outer = STOW_REGION_BODY;
-    if (next != step) {
-      step = next;
-      continue;
-    }
-    STOW_TRY(run_step(exec, step, true, diag, &again));
-    if (again) {
-      outer = stow_graph_node_region(exec->graph, stow_plan_order(exec->plan)[step]);
-      step = exec->regions[outer].first;
+static stow_status run_code(stow_exec* exec, stow_diag* diag) {
+  for (size_t at = 0; at < exec->code.count;) {
+    const stowi_exec_instruction* in = &exec->code.instructions[at];
+    size_t here = at;
+    STOW_TRY(in->begins ? begin_step(exec, in, diag) : STOW_OK);
+    if (in->action == STOWI_EXEC_CALL) {
+      STOW_TRY(stowi_exec_run_kernel(exec, in->node, diag));
+      ++at;
     } else {
-      ++step;
+      STOW_TRY(stowi_exec_move(exec, &at, diag));
     }
+    STOW_TRY(in->ends ? end_step(exec, here, diag) : STOW_OK);
   }
   return STOW_OK;
 }
@@ -179,11 +125,12 @@ stow_status stow_exec_run(stow_exec* exec, stow_diag* diag) {
   STOW_TRY(stowi_exec_idle(exec, "stow_exec_run", diag));
   STOW_TRY(stowi_exec_require(exec, diag));
   exec->step = 0;
+  exec->rounds = 0;
   exec->is_running = true;
   if (exec->paranoia != NULL) {
     stowi_exec_paranoia_begin(exec->paranoia, exec);
   }
-  stow_status status = run_steps(exec, diag);
+  stow_status status = run_code(exec, diag);
   stow_arena_leave_steps(exec->arena);
   if (exec->paranoia != NULL && status == STOW_OK) {
     stowi_exec_paranoia_end(exec->paranoia, exec);

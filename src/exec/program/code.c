@@ -1,0 +1,317 @@
+// One walk over the plan's order, which enters regions at their first step and leaves them at their
+// yield.
+#include "exec/program/code.h"
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/diag.h"
+#include "graph/api.h"
+
+#define ALIGNMENT 64
+
+// ---------------------------------------------------------------------------------------------
+// Loops
+
+// How the parts of a loop belong together (stow_carry), and how many values it carries.
+typedef struct loop_parts {
+  const stowi_exec_step* owner;
+  const stowi_exec_step* yield;
+  stow_node args;  // STOW_NODE_NONE: there are none
+  stow_value first_arg;
+  size_t carried;
+  stow_carry carry;
+} loop_parts;
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t rest(size_t count, size_t first) { return count > first ? count - first : 0; }
+
+static loop_parts parts_of(const stowi_exec_program* program, stow_node owner) {
+  const stow_graph* graph = program->graph;
+  stow_region region = stow_graph_owned_region(graph, owner, 0);
+  loop_parts parts = {.owner = &program->steps[owner],
+                      .yield = &program->steps[stowi_graph_region_last(graph, region)],
+                      .args = stowi_graph_region_args(graph, region),
+                      .carry = stow_graph_op_desc(graph, owner)->carry};
+  if (parts.args != STOW_NODE_NONE) {
+    const stowi_exec_step* args = &program->steps[parts.args];
+    size_t count = rest(parts.owner->operand_count, parts.carry.first_operand);
+    count = smaller(count, rest(args->result_count, parts.carry.first_arg));
+    count = smaller(count, rest(parts.yield->operand_count, parts.carry.first_yield));
+    parts.carried = smaller(count, rest(parts.owner->result_count, parts.carry.first_result));
+    parts.first_arg = args->first_result + (stow_value)parts.carry.first_arg;
+  }
+  return parts;
+}
+
+static stow_value argument_of(const loop_parts* parts, size_t i) {
+  return parts->first_arg + (stow_value)i;
+}
+
+static stow_value yielded_by(const loop_parts* parts, size_t i) {
+  return parts->yield->operands[parts->carry.first_yield + i];
+}
+
+// Whether what is yielded for argument |i| is the bytes of another one that is carried, which the
+// yields before it may have written over.
+static bool swaps(const stowi_exec_program* program, const loop_parts* parts, size_t i) {
+  stow_value value = yielded_by(parts, i);
+  while (value != STOW_VALUE_NONE && stow_graph_producer(program->graph, value) != parts->args) {
+    value = program->values[value].parent;
+  }
+  return value != STOW_VALUE_NONE && value >= parts->first_arg &&
+         value - parts->first_arg < parts->carried && value - parts->first_arg != i;
+}
+
+// Adds what a value takes that is moved aside.
+static bool add_aside(const stowi_exec_program* program, stow_value value, uint64_t* at) {
+  uint64_t bytes;
+  return stowi_align_up(program->values[value].bytes, ALIGNMENT, &bytes) &&
+         stowi_add_u64(*at, STOWI_EXEC_DIMS_SIZE, at) && stowi_add_u64(*at, bytes, at);
+}
+
+static stow_node owner_of(const stow_graph* graph, stow_node node) {
+  return stowi_graph_region_owner(graph, stow_graph_node_region(graph, node));
+}
+
+static bool is_loop(const stow_graph* graph, stow_node owner) {
+  return stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
+}
+
+bool stowi_exec_code_aside(const stowi_exec_program* program, stow_node node, uint64_t* out_bytes) {
+  const stow_graph* graph = program->graph;
+  bool fits = true;
+  *out_bytes = 0;
+  if (program->steps[node].op != STOW_OP_YIELD || !is_loop(graph, owner_of(graph, node))) {
+    return true;
+  }
+  loop_parts parts = parts_of(program, owner_of(graph, node));
+  for (size_t i = 0; i < parts.carried && fits; ++i) {
+    fits = !swaps(program, &parts, i) || add_aside(program, yielded_by(&parts, i), out_bytes);
+  }
+  return fits;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Writing
+
+typedef struct coder {
+  const stowi_exec_program* program;
+  const stow_graph* graph;
+  stowi_exec_code* code;
+  stow_status status;  // once memory is out, nothing more is written
+  uint32_t step;
+  stow_node node;
+  stow_region inside;
+  size_t depth;
+  uint32_t opened[STOW_MAX_REGION_DEPTH];  // IF or WHILE of each region around
+} coder;
+
+static void add(coder* c, stowi_exec_instruction instruction) {
+  stowi_exec_code* code = c->code;
+  if (c->status == STOW_OK) {
+    c->status = stowi_vec_reserve(code->allocator, (void**)&code->instructions, code->count,
+                                  &code->capacity, sizeof(instruction), 1);
+  }
+  if (c->status == STOW_OK) {
+    instruction.step = c->step;
+    instruction.node = c->node;
+    code->instructions[code->count++] = instruction;
+  }
+}
+
+static void add_copy(coder* c, stow_value from, stow_value to) {
+  add(c, (stowi_exec_instruction){.action = STOWI_EXEC_COPY, .from = from, .to = to});
+}
+
+// Makes the instructions from |first| on a step.
+static void close_step(coder* c, size_t first, bool is_quiet) {
+  if (c->status == STOW_OK) {
+    stowi_exec_instruction* all = c->code->instructions;
+    all[first].begins = true;
+    all[c->code->count - 1].ends = true;
+    all[first].is_quiet = all[c->code->count - 1].is_quiet = is_quiet;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Regions
+
+static void begin_loop(coder* c, stow_region region, const loop_parts* parts) {
+  const stowi_exec_step* owner = parts->owner;
+  size_t first = c->code->count + 1;
+  add(c, (stowi_exec_instruction){
+             .action = STOWI_EXEC_BEGIN,
+             .loop = region,
+             .from = owner->operand_count > 0 ? owner->operands[0] : STOW_VALUE_NONE,
+             .to = owner->operand_count > 1 ? owner->operands[1] : STOW_VALUE_NONE});
+  for (size_t i = 0; i < parts->carried; ++i) {
+    add_copy(c, owner->operands[parts->carry.first_operand + i], argument_of(parts, i));
+  }
+  if (parts->carried != 0) {
+    close_step(c, first, true);
+  }
+}
+
+static void begin_region(coder* c, stow_region region) {
+  stow_node owner = stowi_graph_region_owner(c->graph, region);
+  bool is_round = is_loop(c->graph, owner);
+  if (is_round) {
+    loop_parts parts = parts_of(c->program, owner);
+    begin_loop(c, region, &parts);
+  }
+  c->opened[c->depth++] = (uint32_t)c->code->count;
+  add(c, (stowi_exec_instruction){
+             .action = is_round ? STOWI_EXEC_WHILE : STOWI_EXEC_IF,
+             .loop = region,
+             .from = is_round ? STOW_VALUE_NONE : c->program->steps[owner].operands[0],
+             .is_wanted = stow_graph_owned_region(c->graph, owner, 0) == region});
+}
+
+// Regions around the node that were not entered before, the outermost first.
+static void enter(coder* c) {
+  stow_region begun[STOW_MAX_REGION_DEPTH];
+  size_t count = 0;
+  stow_region region = stow_graph_node_region(c->graph, c->node);
+  for (; region != c->inside; region = stowi_graph_region_parent(c->graph, region)) {
+    begun[count++] = region;
+  }
+  while (count-- > 0) {
+    begin_region(c, begun[count]);
+  }
+  c->inside = stow_graph_node_region(c->graph, c->node);
+}
+
+static void leave(coder* c) {
+  uint32_t opened = c->opened[--c->depth];
+  if (c->status == STOW_OK) {
+    c->code->instructions[opened].target = (uint32_t)c->code->count;
+  }
+  if (is_loop(c->graph, stowi_graph_region_owner(c->graph, c->inside))) {
+    add(c, (stowi_exec_instruction){.action = STOWI_EXEC_END, .loop = c->inside});
+  }
+  c->inside = stowi_graph_region_parent(c->graph, c->inside);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Steps
+
+static void yield_branch(coder* c, stow_node owner) {
+  const stowi_exec_step* step = &c->program->steps[owner];
+  for (size_t k = 0; k < step->result_count; ++k) {
+    add_copy(c, c->program->steps[c->node].operands[k], step->first_result + (stow_value)k);
+  }
+}
+
+static void move_aside(coder* c, const loop_parts* parts, stowi_exec_action action) {
+  uint64_t at = 0;
+  for (size_t i = 0; i < parts->carried; ++i) {
+    if (swaps(c->program, parts, i)) {
+      add(c, (stowi_exec_instruction){.action = action,
+                                      .from = yielded_by(parts, i),
+                                      .to = argument_of(parts, i),
+                                      .at = at});
+      (void)add_aside(c->program, yielded_by(parts, i), &at);
+    }
+  }
+}
+
+static void yield_loop(coder* c, stow_node owner) {
+  loop_parts parts = parts_of(c->program, owner);
+  stow_region loop = c->inside;
+  add(c, (stowi_exec_instruction){
+             .action = STOWI_EXEC_COND, .loop = loop, .from = parts.yield->operands[0]});
+  for (size_t k = parts.carried; k < parts.owner->result_count; ++k) {
+    add(c, (stowi_exec_instruction){.action = STOWI_EXEC_APPEND,
+                                    .loop = loop,
+                                    .from = yielded_by(&parts, k),
+                                    .to = parts.owner->first_result + (stow_value)k});
+  }
+  move_aside(c, &parts, STOWI_EXEC_ASIDE);
+  for (size_t i = 0; i < parts.carried; ++i) {
+    if (!swaps(c->program, &parts, i)) {
+      add_copy(c, yielded_by(&parts, i), argument_of(&parts, i));
+    }
+  }
+  move_aside(c, &parts, STOWI_EXEC_BACK);
+  add(c, (stowi_exec_instruction){
+             .action = STOWI_EXEC_NEXT, .loop = loop, .target = c->opened[c->depth - 1]});
+}
+
+static void end_loop(coder* c) {
+  loop_parts parts = parts_of(c->program, c->node);
+  stow_region loop = stow_graph_owned_region(c->graph, c->node, 0);
+  for (size_t k = parts.carried; k < parts.owner->result_count; ++k) {
+    add(c, (stowi_exec_instruction){.action = STOWI_EXEC_CLOSE,
+                                    .loop = loop,
+                                    .to = parts.owner->first_result + (stow_value)k});
+  }
+  for (size_t i = 0; i < parts.carried; ++i) {
+    add_copy(c, argument_of(&parts, i),
+             parts.owner->first_result + (stow_value)(parts.carry.first_result + i));
+  }
+}
+
+static void add_node(coder* c) {
+  const stowi_exec_step* step = &c->program->steps[c->node];
+  stow_region region = stow_graph_node_region(c->graph, c->node);
+  size_t first = c->code->count;
+  if (step->kernel.run != NULL) {
+    add(c, (stowi_exec_instruction){.action = STOWI_EXEC_CALL});
+  } else if (step->op == STOW_OP_ARGS) {
+    add(c, (stowi_exec_instruction){
+               .action = STOWI_EXEC_ARGS, .loop = region, .to = step->first_result});
+  } else if (step->op == STOW_OP_YIELD) {
+    stow_node owner = stowi_graph_region_owner(c->graph, region);
+    (is_loop(c->graph, owner) ? yield_loop : yield_branch)(c, owner);
+  } else if (step->op == STOW_OP_LOOP) {
+    end_loop(c);
+  }
+  if (c->code->count == first) {
+    add(c, (stowi_exec_instruction){.action = STOWI_EXEC_REST});
+  }
+  close_step(c, first, false);
+}
+
+// The plan lists scratch by node, then in the order in which it was requested.
+static void find_scratch(coder* c, const stow_plan* plan) {
+  stow_node last = STOW_NODE_NONE;
+  size_t index = 0;
+  for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
+    stow_node node;
+    stow_slot slot;
+    uint64_t alignment;
+    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
+    index = node == last ? index + 1 : 0;
+    last = node;
+    if (c->program->steps[node].scratch_index == index) {
+      c->code->scratch[node] = slot;
+    }
+  }
+}
+
+stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program* program,
+                                 const stow_plan* plan, stow_allocator allocator, stow_diag* diag) {
+  *code = (stowi_exec_code){.allocator = allocator, .node_count = program->node_count};
+  coder c = {.program = program,
+             .graph = program->graph,
+             .code = code,
+             .status = STOW_OK,
+             .inside = STOW_REGION_BODY};
+  code->scratch = STOWI_ARRAY_ZERO(allocator, stow_slot, program->node_count);
+  STOW_TRY(stowi_need_memory(code->scratch != NULL, diag));
+  find_scratch(&c, plan);
+  for (; c.step < stow_plan_step_count(plan); ++c.step) {
+    c.node = stow_plan_order(plan)[c.step];
+    enter(&c);
+    add_node(&c);
+    if (program->steps[c.node].op == STOW_OP_YIELD) {
+      leave(&c);
+    }
+  }
+  return stowi_need_memory(c.status == STOW_OK, diag);
+}
+
+void stowi_exec_code_free(stowi_exec_code* code) {
+  stowi_free(code->allocator, code->instructions, code->capacity, sizeof(*code->instructions));
+  STOWI_ARRAY_FREE(code->allocator, code->scratch, code->node_count);
+}

@@ -1,0 +1,66 @@
+// Only one call exists at a time: a few pointers are written for each step, instead of a table of
+// calls for each executor.
+#include "exec/program/frame.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/diag.h"
+
+_Alignas(64) unsigned char stowi_exec_nothing[64];
+
+stow_tensor stowi_exec_tensor_of(const stow_type* type) {
+  stow_tensor tensor = {.dtype = type->dtype, .rank = type->rank};
+  memcpy(tensor.dims, type->dims, sizeof(tensor.dims));
+  return tensor;
+}
+
+size_t stowi_exec_dtype_alignment(stow_dtype dtype) {
+  size_t bytes = stow_dtype_bits(dtype) / 8;
+  return bytes < 1 ? 1 : (bytes > 8 ? 8 : bytes);
+}
+
+stow_status stowi_exec_frame_init(stowi_exec_frame* frame, const stowi_exec_program* program,
+                                  stow_allocator allocator, stow_diag* diag) {
+  *frame = (stowi_exec_frame){.allocator = allocator, .program = program, .call = {.workers = 1}};
+  frame->tensors = STOWI_ARRAY(allocator, stow_tensor, program->value_count);
+  frame->operands = STOWI_ARRAY(allocator, const stow_tensor*, program->most_operands);
+  frame->results = STOWI_ARRAY(allocator, stow_tensor*, program->most_results);
+  STOW_TRY(stowi_need_memory(
+      frame->tensors != NULL && frame->operands != NULL && frame->results != NULL, diag));
+  for (stow_value value = 0; value < program->value_count; ++value) {
+    frame->tensors[value] = stowi_exec_tensor_of(program->values[value].type);
+  }
+  return STOW_OK;
+}
+
+void stowi_exec_frame_free(stowi_exec_frame* frame) {
+  if (frame->program != NULL) {
+    STOWI_ARRAY_FREE(frame->allocator, frame->tensors, frame->program->value_count);
+    STOWI_ARRAY_FREE(frame->allocator, frame->operands, frame->program->most_operands);
+    STOWI_ARRAY_FREE(frame->allocator, frame->results, frame->program->most_results);
+  }
+}
+
+void stowi_exec_frame_call(stowi_exec_frame* frame, stow_node node) {
+  const stowi_exec_step* step = &frame->program->steps[node];
+  stow_kernel_call* call = &frame->call;
+  for (size_t k = 0; k < step->operand_count; ++k) {
+    stow_value operand = step->operands[k];
+    frame->operands[k] = operand == STOW_VALUE_NONE ? NULL : &frame->tensors[operand];
+  }
+  for (size_t k = 0; k < step->result_count; ++k) {
+    frame->results[k] = &frame->tensors[step->first_result + k];
+  }
+  call->struct_size = sizeof(*call);
+  call->op = step->op;
+  call->operand_count = step->operand_count;
+  call->operands = frame->operands;
+  call->result_count = step->result_count;
+  call->results = frame->results;
+  call->attr_count = step->attr_count;
+  call->attrs = step->attrs;
+  call->scratch = stowi_exec_nothing;
+  call->scratch_size = 0;
+  call->user = step->kernel.user;
+}

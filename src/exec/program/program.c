@@ -1,0 +1,135 @@
+// Values and steps, laid out once in three arrays.
+#include "exec/program/program.h"
+
+#include "base/alloc.h"
+#include "base/diag.h"
+
+// ---------------------------------------------------------------------------------------------
+// Values
+
+static bool is_value_bounded(const stow_graph* graph, stow_value value) {
+  return stow_graph_is_bounded(graph, value) || stow_graph_is_data_dependent(graph, value);
+}
+
+static stow_status describe_value(stowi_exec_program* program, stow_value value, stow_diag* diag) {
+  const stow_graph* graph = program->graph;
+  stow_node node = stow_graph_producer(graph, value);
+  stowi_exec_value* entry = &program->values[value];
+  stow_view view;
+  *entry = (stowi_exec_value){.type = stow_graph_type(graph, value),
+                              .parent = STOW_VALUE_NONE,
+                              .is_boundary = stow_graph_is_boundary(graph, value),
+                              .is_input = stow_graph_op(graph, node) == STOW_OP_INPUT,
+                              .is_bounded = is_value_bounded(graph, value)};
+  if (stow_graph_view(graph, node, value - stow_graph_first_result(graph, node), &view)) {
+    entry->parent = stow_graph_operands(graph, node)[view.operand];
+    entry->distance =
+        view.element_offset * stow_dtype_bits(stow_graph_type(graph, entry->parent)->dtype) / 8;
+  }
+  if (stow_type_bytes(entry->type, &entry->bytes) != STOW_OK) {
+    return stowi_fail(diag, STOW_ERR_OVERFLOW, "%%%u is too large", (unsigned)value);
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Steps
+
+static const stow_attr* find_given(const stow_graph* graph, stow_node node, stow_str name) {
+  for (size_t i = 0; i < stow_graph_attr_count(graph, node); ++i) {
+    const stow_attr* attr = stow_graph_attr_at(graph, node, i);
+    if (stow_str_equal(attr->name, name)) {
+      return attr;
+    }
+  }
+  return NULL;
+}
+
+// Writes the node's attributes to |out| (NULL: none), as given, then defaults; returns how many.
+static size_t list_attrs(const stow_graph* graph, stow_node node, stow_attr* out) {
+  const stow_ops* ops = stow_graph_ops(graph);
+  stow_op op = stow_graph_op(graph, node);
+  size_t count = stow_graph_attr_count(graph, node);
+  for (size_t i = 0; out != NULL && i < count; ++i) {
+    out[i] = *stow_graph_attr_at(graph, node, i);
+  }
+  for (size_t i = 0; i < stow_ops_attr_count(ops, op); ++i) {
+    bool is_required;
+    const stow_attr* attr = stow_ops_attr(ops, op, i, &is_required);
+    if (is_required || find_given(graph, node, attr->name) != NULL) {
+      continue;
+    }
+    if (out != NULL) {
+      out[count] = *attr;
+    }
+    ++count;
+  }
+  return count;
+}
+
+bool stowi_exec_is_bounded(const stow_graph* graph, stow_node node) {
+  bool is_bounded = false;
+  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
+    stow_value value = stow_graph_operands(graph, node)[k];
+    is_bounded = is_bounded || (value != STOW_VALUE_NONE && stow_graph_is_bounded(graph, value));
+  }
+  for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
+    is_bounded =
+        is_bounded || is_value_bounded(graph, stow_graph_first_result(graph, node) + (stow_value)k);
+  }
+  return is_bounded;
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static void describe_step(stowi_exec_program* program, stow_node node, stow_attr* attrs) {
+  const stow_graph* graph = program->graph;
+  stowi_exec_step* step = &program->steps[node];
+  *step = (stowi_exec_step){.op = stow_graph_op(graph, node),
+                            .operands = stow_graph_operands(graph, node),
+                            .operand_count = stow_graph_operand_count(graph, node),
+                            .first_result = stow_graph_first_result(graph, node),
+                            .result_count = stow_graph_result_count(graph, node),
+                            .attrs = attrs,
+                            .attr_count = list_attrs(graph, node, attrs),
+                            .scratch_index = SIZE_MAX,
+                            .is_bounded = stowi_exec_is_bounded(graph, node)};
+  program->most_operands = larger(program->most_operands, step->operand_count);
+  program->most_results = larger(program->most_results, step->result_count);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_graph* graph,
+                                    stow_allocator allocator, stow_diag* diag) {
+  *program = (stowi_exec_program){.allocator = allocator,
+                                  .graph = graph,
+                                  .value_count = stow_graph_value_count(graph),
+                                  .node_count = stow_graph_node_count(graph)};
+  for (stow_node node = 0; node < program->node_count; ++node) {
+    program->attr_count += list_attrs(graph, node, NULL);
+  }
+  program->values = STOWI_ARRAY(allocator, stowi_exec_value, program->value_count);
+  program->steps = STOWI_ARRAY(allocator, stowi_exec_step, program->node_count);
+  program->attrs = STOWI_ARRAY(allocator, stow_attr, program->attr_count);
+  STOW_TRY(stowi_need_memory(
+      program->values != NULL && program->steps != NULL && program->attrs != NULL, diag));
+  for (stow_value value = 0; value < program->value_count; ++value) {
+    STOW_TRY(describe_value(program, value, diag));
+  }
+  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
+    program->values[stow_graph_outputs(graph)[i]].is_output = true;
+  }
+  stow_attr* attrs = program->attrs;
+  for (stow_node node = 0; node < program->node_count; ++node) {
+    describe_step(program, node, attrs);
+    attrs += program->steps[node].attr_count;
+  }
+  return STOW_OK;
+}
+
+void stowi_exec_program_free(stowi_exec_program* program) {
+  STOWI_ARRAY_FREE(program->allocator, program->values, program->value_count);
+  STOWI_ARRAY_FREE(program->allocator, program->steps, program->node_count);
+  STOWI_ARRAY_FREE(program->allocator, program->attrs, program->attr_count);
+}

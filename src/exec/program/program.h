@@ -1,0 +1,66 @@
+// Programs: graphs made ready to run. A program stands between graph and plan: what a graph says by
+// names, rows of ops and nested regions it says in flat tables of plain data, found once. The
+// executor interprets it, `stowage export` prints it.
+//
+//     graph ─ stowi_exec_program_init ─▶ values, steps        before the plan; prepare.c adds
+//     kernels
+//      plan ─ stowi_exec_code_init ────▶ code, scratch        in the plan's order (code.h)
+#ifndef STOWAGE_SRC_EXEC_PROGRAM_PROGRAM_H_
+#define STOWAGE_SRC_EXEC_PROGRAM_PROGRAM_H_
+
+#include <stowage/graph.h>
+#include <stowage/kernel.h>
+
+// A tensor of the program: a value of the graph.
+typedef struct stowi_exec_value {
+  const stow_type* type;  // the graph's, with the largest dims
+  uint64_t bytes;         // with these
+  // A view is |distance| bytes into |parent|, where a plan lets it; STOW_VALUE_NONE: it is none.
+  stow_value parent;
+  uint64_t distance;
+  bool is_boundary : 1;
+  bool is_input : 1;
+  bool is_output : 1;
+  bool is_bounded : 1;  // dims may be smaller in a run
+} stowi_exec_value;
+
+// What a node computes with.
+typedef struct stowi_exec_step {
+  stow_kernel kernel;  // |run| is NULL: it has none, and the code says what happens
+  stow_op op;
+  const stow_value* operands;  // the graph's; STOW_VALUE_NONE: absent
+  size_t operand_count;
+  stow_value first_result;  // the others follow
+  size_t result_count;
+  const stow_attr* attrs;  // as given, then defaults of the others
+  size_t attr_count;
+  // Of the node's pieces of scratch, the one that was asked for here; SIZE_MAX: none.
+  size_t scratch_index;
+  uint64_t scratch_size;
+  bool is_bounded;  // dims of its results are computed again in each run
+} stowi_exec_step;
+
+typedef struct stowi_exec_program {
+  stow_allocator allocator;
+  const stow_graph* graph;  // borrowed
+  uint32_t value_count;
+  uint32_t node_count;
+  size_t attr_count;
+  size_t most_operands;  // of a step
+  size_t most_results;
+  stowi_exec_value* values;  // by value
+  stowi_exec_step* steps;    // by node
+  stow_attr* attrs;          // of all steps
+} stowi_exec_program;
+
+// |graph| is verified and all its dims are numbers. Steps have neither kernels nor scratch. O(nodes
+// + operands + attributes). Freed also after a failure.
+stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_graph* graph,
+                                    stow_allocator allocator, stow_diag* diag);
+void stowi_exec_program_free(stowi_exec_program* program);
+
+// Whether |node| computes with data-dependent dims: a value that it reads or makes is bounded, or
+// its dims depend on data.
+bool stowi_exec_is_bounded(const stow_graph* graph, stow_node node);
+
+#endif  // STOWAGE_SRC_EXEC_PROGRAM_PROGRAM_H_
