@@ -38,7 +38,7 @@ for room in $rooms; do
   direct=" $(knows "$room") "
   headers=" $(headers_of "$room") "
   for known in $(knows_all "$room"); do headers="$headers$(headers_of "$known") "; done
-  for file in $(git ls-files -co --exclude-standard "src/$room/*.c" "src/$room/*.h"); do
+  for file in $(git ls-files -co --exclude-standard "src/$room/*.c" "src/$room/*.h" ':!src/export/program'); do
     [ -f "$file" ] || continue
     sed -n 's/^#include "\([a-z_/]*\.h\)".*/\1/p' "$file" | sort -u | while read -r header; do
       other=${header%%/*}
@@ -71,21 +71,26 @@ for file in $(git ls-files -co --exclude-standard 'src/exec/kernels/*.c' 'src/ex
     grep -vE '<stowage/(kernel\.h|ops\.def)>|"exec/kernels/' |
     while read -r line; do offend "$file:$line: kernels include <stowage/kernel.h> and kernels only"; done
 done
+# Files of every exported program are text to the room that has them, and stand on kernels.
+for file in $(git ls-files -co --exclude-standard 'src/export/program/*.[ch]'); do
+  grep -nE '^#include ("|<stowage/)' "$file" |
+    grep -vE '<stowage/kernel\.h>|"(exec/kernels|program)/|"run/random\.h"' |
+    while read -r line; do offend "$file:$line: exported code includes kernels and its own files only"; done
+done
 
 # Newlib, which firmware has, lacks the macros of <inttypes.h> next to gcc's <stdint.h>.
-for file in $(git ls-files -co --exclude-standard 'src/exec/kernels/*.[ch]' 'tools/stowage/export/program/*.[ch]'); do
+for file in $(git ls-files -co --exclude-standard 'src/exec/kernels/*.[ch]' 'src/export/program/*.[ch]'); do
   grep -nE '<inttypes\.h>|PRI[diouxX][0-9]' "$file" |
     while read -r line; do offend "$file:$line: exported code casts and uses %lld and %u"; done
 done
 
-# The command stands on public headers, writes text as the libraries do (base/text.h, report/api.h), and
-# shares their threads (exec/threads/pool.h).
-# What it writes into exported programs stands on kernels, as all of such a program does.
+# The command stands on public headers, writes text as the libraries do (base/text.h, report/api.h),
+# exports (export/api.h), and shares threads (exec/threads/pool.h).
 for file in $(git ls-files -co --exclude-standard 'tools/*.c' 'tools/*.h' 'examples/*.c'); do
   [ -f "$file" ] || continue
   sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file" | while read -r header; do
     case $file:$header in
-      tools/stowage/export/program/*:exec/kernels/* | tools/*:base/text.h | tools/*:base/shared.h | tools/*:report/api.h | tools/*:exec/threads/pool.h) continue ;;
+      tools/*:base/text.h | tools/*:base/shared.h | tools/*:export/api.h | tools/*:report/api.h | tools/*:exec/threads/pool.h) continue ;;
     esac
     [ ! -e "src/$header" ] || offend "$file: \"$header\": internals are off limits"
   done
@@ -93,7 +98,7 @@ done
 
 # Calls that print, exit, read the environment, allocate behind our back or obey the locale.
 banned='(^|[^A-Za-z0-9_>.])(malloc|calloc|realloc|free|qsort|bsearch|strtod|strtof|strtol|strtoul|strtoull|atoi|atof|isalpha|isdigit|isspace|toupper|tolower|getenv|setlocale|printf|fprintf|puts|exit|abort|assert|time|clock|rand|alloca|strcpy|strcat|sprintf|gets)[[:space:]]*\('
-for file in $(git ls-files -co --exclude-standard 'src/*.c' 'src/*.h'); do
+for file in $(git ls-files -co --exclude-standard 'src/*.c' 'src/*.h' ':!src/export/program'); do
   [ "$file" != src/base/alloc.c ] || continue # the default allocator
   sed 's@//.*@@' "$file" | grep -nE "$banned" | while read -r line; do
     offend "$file:$line: banned call"

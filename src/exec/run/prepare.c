@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "effects/api.h"
+#include "exec/api.h"
 #include "exec/program/code.h"
 #include "exec/program/frame.h"
 #include "exec/program/words.h"
@@ -220,3 +221,7 @@ void stow_prepared_destroy(stow_prepared* prepared) {
 }
 
 stow_effects* stow_prepared_effects(stow_prepared* prepared) { return prepared->effects; }
+
+const stowi_exec_program* stowi_exec_prepared_program(const stow_prepared* prepared) {
+  return &prepared->program;
+}

@@ -1,14 +1,26 @@
 // `stowage export`: read, bind, plan and prove as `stowage run` does, then write instead of
-// running. Everything that can be wrong with a model is found before the first file is written.
+// running.
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "arguments/number.h"
 #include "arguments/options.h"
-#include "export/export.h"
+#include "export/api.h"
+#include "export/folder.h"
 #include "files/file.h"
 #include "report/api.h"
+#include "run/run.h"
+
+typedef struct cli_export {
+  cli_run run;
+  const char* asked_name;  // NULL: after the file
+  char name[STOWI_EXPORT_NAME_SIZE];
+  bool json;
+  stowi_export* program;
+  cli_folder folder;
+} cli_export;
 
 // Above those of `plan` and of models.
 enum { OPT_FORCE = 4000, OPT_FORMAT, OPT_INPUT, OPT_INPUTS, OPT_NAME, OPT_OUTPUT, OPT_RANDOM };
@@ -38,12 +50,12 @@ static cli_exit read_format(cli_export* export, const char* value) {
 
 static cli_exit read_name(cli_export* export, const char* value) {
   export->asked_name = value;
-  return cli_is_identifier(value)
+  return stowi_export_is_name(value)
              ? CLI_YES
              : cli_fail(CLI_USAGE,
                         "--name: '%s' is not a program name; expected a letter, then letters, "
                         "digits and _, at most %d in all, and not the name of another of its files",
-                        value, CLI_IDENTIFIER_SIZE - 17);
+                        value, STOWI_EXPORT_NAME_SIZE - 17);
 }
 
 static cli_exit handle(void* user, const cli_option* option, const char* value) {
@@ -72,128 +84,105 @@ static void find_name(cli_export* export) {
   stow_str base = stow_str_of(cli_is_stdin(path) ? "model" : cli_base_name(path));
   const char* dot = strrchr(base.data, '.');
   base.size = dot == NULL || dot == base.data ? base.size : (size_t)(dot - base.data);
-  cli_identifier(base, export->name);
+  stowi_export_identifier(base, export->name);
   if (export->asked_name != NULL) {
     snprintf(export->name, sizeof export->name, "%s", export->asked_name);
-  } else if (!cli_is_identifier(export->name)) {
-    char rest[CLI_IDENTIFIER_SIZE];
+  } else if (!stowi_export_is_name(export->name)) {
+    char rest[STOWI_EXPORT_NAME_SIZE];
     memcpy(rest, export->name, sizeof rest);
     snprintf(export->name, sizeof export->name, "model_%.40s", rest);
   }
-  cli_capitals(export->name, export->macro);
+}
+
+static const void* find_weight(void* user, stow_value value, size_t* out_size) {
+  const cli_run* run = user;
+  const cli_feed* feed = cli_find_feed(run->feeds.items, run->feeds.count, value);
+  *out_size = feed == NULL ? 0 : stow_tensor_bytes(&feed->tensor);
+  return feed == NULL ? NULL : feed->tensor.data;
+}
+
+static cli_exit make_program(cli_export* export) {
+  cli_run* run = &export->run;
+  size_t count = stow_graph_output_count(run->job.graph);
+  stow_str* names = calloc(count + 1, sizeof *names);
+  if (names == NULL) {
+    return cli_fail_memory();
+  }
+  for (size_t i = 0; i < count; ++i) {
+    names[i] = cli_run_output_name(run, i);
+  }
+  stowi_export_options options = {
+      .name = export->name, .output_names = names, .weight = find_weight, .user = run};
+  stow_diag diag = cli_diag();
+  stow_status status = stowi_export_create(run->job.prepared, run->job.plan, &options,
+                                           stow_allocator_default(), &diag, &export->program);
+  free(names);
+  return status == STOW_OK ? CLI_YES
+                           : cli_fail_graph(run->job.source.label, run->job.graph, status, &diag);
 }
 
 // Reads, plans and lays out.
 static cli_exit prepare(cli_export* export) {
   cli_run* run = &export->run;
   run->job.request.no_params = run->job.request.no_constants = true;
-  cli_exit code = cli_plan_request_check(&run->job.request);
-  code = code == CLI_YES ? cli_run_read_inputs(run) : code;
-  code = code == CLI_YES ? cli_run_plan(run) : code;
-  code = code == CLI_YES ? cli_run_match_weights(run) : code;
-  if (code == CLI_YES &&
-      (!cli_source_set_create(&export->library) || !cli_source_set_create(&export->tool))) {
-    code = cli_fail_memory();
-  }
-  if (code != CLI_YES) {
-    return code;
-  }
-  export->graph = run->job.graph;
-  export->plan = run->job.plan;
+  CLI_TRY(cli_plan_request_check(&run->job.request));
+  CLI_TRY(cli_run_read_inputs(run));
+  CLI_TRY(cli_run_plan(run));
+  CLI_TRY(cli_run_match_weights(run));
   find_name(export);
-  CLI_TRY(cli_export_lay_out(export));
-  CLI_TRY(cli_export_find_ports(export));
-  bool is_there =
-      cli_source_set_add(&export->library, "program/program.h") &&
-      cli_source_set_add(&export->library, "program/steps.h") &&
-      (!export->has_regions || cli_source_set_add(&export->library, "program/regions.h")) &&
-      cli_source_set_add(&export->tool, "program/tool.h") &&
-      cli_source_set_add(&export->tool, "LICENSE");
-  return is_there ? CLI_YES : cli_fail(CLI_BROKEN, "internal error: a source is missing");
+  return make_program(export);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Writing
 
-typedef struct made_file {
-  bool has_name;  // the program's, before the rest
-  const char* rest;
-  void (*print)(cli_output* output, const void* user);
-} made_file;
+typedef struct written_file {
+  const stowi_export* program;
+  size_t index;
+} written_file;
 
-static const made_file made_files[] = {
-    {true, ".h", cli_export_print_header},
-    {true, ".c", cli_export_print_tables},
-    {true, "_weights.h", cli_export_print_weights_header},
-    {false, "main.c", cli_export_print_main},
-    {false, "Makefile", cli_export_print_makefile},
-    {false, "README", cli_export_print_readme},
-};
-
-static bool is_needed(const cli_export* export, const made_file* file) {
-  return file->print != cli_export_print_weights_header || export->weights.count > 0;
+static void print_file(cli_output* output, const void* user) {
+  const written_file* file = user;
+  // A failure is kept by the output, and told at the end.
+  (void)stowi_export_file_write(file->program, file->index, cli_output_writer(output));
 }
 
-static bool is_source(const cli_export* export, size_t row) {
-  return export->library.has[row] || export->tool.has[row];
-}
-
-static void print_source(cli_output* output, const void* user) {
-  const cli_sources_row* row = user;
-  stow_writer writer = cli_output_writer(output);
-  (void)writer.write(writer.user, row->text, row->size);  // a failure is kept, and told at the end
-}
-
-// Notes, or writes, a file.
-static cli_exit visit_file(cli_export* export, bool is_writing, const char* file,
-                           void (*print)(cli_output* output, const void* user), const void* user) {
-  if (is_writing) {
-    return cli_folder_write(&export->folder, file, print, user);
-  }
-  return cli_folder_add(&export->folder, file) ? CLI_YES : cli_fail_memory();
-}
-
-static cli_exit visit(cli_export* export, bool is_writing) {
-  char name[CLI_FILE_NAME_SIZE];
-  cli_exit code = CLI_YES;
-  for (size_t i = 0; i < sizeof made_files / sizeof made_files[0] && code == CLI_YES; ++i) {
-    if (is_needed(export, &made_files[i])) {
-      snprintf(name, sizeof name, "%s%s", made_files[i].has_name ? export->name : "",
-               made_files[i].rest);
-      code = visit_file(export, is_writing, name, made_files[i].print, export);
+static cli_exit write_files(cli_export* export) {
+  size_t count = stowi_export_file_count(export->program);
+  for (size_t i = 0; i < count; ++i) {
+    if (!cli_folder_add(&export->folder, stowi_export_file_name(export->program, i))) {
+      return cli_fail_memory();
     }
   }
-  for (size_t i = 0; i < export->file_count && code == CLI_YES; ++i) {
-    cli_weight_file file = {export, i};
-    cli_weight_file_name(export, i, name);
-    code = visit_file(export, is_writing, name, cli_export_print_weights, &file);
+  CLI_TRY(cli_folder_open(&export->folder));
+  for (size_t i = 0; i < count; ++i) {
+    written_file file = {export->program, i};
+    CLI_TRY(cli_folder_write(&export->folder, stowi_export_file_name(export->program, i),
+                             print_file, &file));
   }
-  for (size_t i = 0; i < cli_sources_count && code == CLI_YES; ++i) {
-    if (is_source(export, i)) {
-      code = visit_file(export, is_writing, cli_sources[i].name, print_source, &cli_sources[i]);
-    }
-  }
-  return code;
+  return cli_folder_finish(&export->folder);
 }
 
 // ---------------------------------------------------------------------------------------------
 // What is told
 
 static void print_json(const cli_export* export, cli_output* output) {
-  const cli_port* ports = export->ports.items;
+  const stow_graph* graph = export->run.job.graph;
+  size_t count;
+  const stowi_export_port* ports = stowi_export_ports(export->program, &count);
   cli_print(output, "{\"name\": \"%s\", \"folder\": ", export->name);
   cli_print_json(output, stow_str_of(export->folder.path));
   cli_print(output,
             ", \"files\": %zu, \"source_bytes\": %" PRIu64 ", \"arena_bytes\": %" PRIu64
             ", \"weight_bytes\": %" PRIu64 ", \"steps\": %zu,\n \"ports\": [",
             export->folder.stage.written, export->folder.stage.bytes,
-            stow_plan_arena_size(export->plan), export->weight_bytes, export->step_count);
-  for (size_t i = 0; i < export->ports.count; ++i) {
+            stow_plan_arena_size(export->run.job.plan), stowi_export_weight_bytes(export->program),
+            stowi_export_step_count(export->program));
+  for (size_t i = 0; i < count; ++i) {
     char type[CLI_TYPE_TEXT_SIZE];
-    cli_format_type(stow_graph_type(export->graph, ports[i].value), stow_graph_dims(export->graph),
-                    type);
+    cli_format_type(stow_graph_type(graph, ports[i].value), stow_graph_dims(graph), type);
     cli_print(output, "%s\n  {\"name\": ", i == 0 ? "" : ",");
-    cli_print_json(output, (stow_str){ports[i].name.data, ports[i].name.size});
+    cli_print_json(output, ports[i].name);
     cli_print(output, ", \"function\": \"%s_%s_%s\", \"type\": \"%s\", \"output\": %s}",
               export->name, ports[i].is_output ? "out" : "in", ports[i].identifier, type,
               ports[i].is_output ? "true" : "false");
@@ -210,10 +199,10 @@ static void print_bytes(cli_output* output, const char* what, uint64_t bytes, co
 static void print_text(const cli_export* export, cli_output* output) {
   cli_print(output, "%s: %zu files in %s\n", export->name, export->folder.stage.written,
             export->folder.path);
-  print_bytes(output, "arena", stow_plan_arena_size(export->plan), ", static");
-  print_bytes(output, "weights", export->weight_bytes, ", const");
+  print_bytes(output, "arena", stow_plan_arena_size(export->run.job.plan), ", static");
+  print_bytes(output, "weights", stowi_export_weight_bytes(export->program), ", const");
   print_bytes(output, "source", export->folder.stage.bytes, "");
-  cli_print(output, "  %-8s %zu\n", "steps", export->step_count);
+  cli_print(output, "  %-8s %zu\n", "steps", stowi_export_step_count(export->program));
   cli_print(output, "Build and try it:\n  make -C %s && %s/%s --random 1\n", export->folder.path,
             export->folder.path, export->name);
 }
@@ -232,10 +221,7 @@ static cli_exit run_export(cli_export* export) {
     return cli_fail(CLI_USAGE, "missing output directory: -o DIR");
   }
   CLI_TRY(prepare(export));
-  CLI_TRY(visit(export, false));
-  CLI_TRY(cli_folder_open(&export->folder));
-  CLI_TRY(visit(export, true));
-  CLI_TRY(cli_folder_finish(&export->folder));
+  CLI_TRY(write_files(export));
   return report(export);
 }
 
@@ -249,7 +235,8 @@ static cli_exit run_command(int argc, char** argv) {
     export.run.job.request.file_count = 1;
     code = run_export(&export);
   }
-  cli_export_free(&export);
+  stowi_export_destroy(export.program);
+  cli_folder_close(&export.folder);
   cli_run_free(&export.run);
   return code;
 }

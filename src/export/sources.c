@@ -7,18 +7,15 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
+#include "base/sort.h"
 #include "base/text.h"
 
 #define NAME_SIZE 256
 
-typedef struct definition {
-  const char* name;
-  size_t size;
-  size_t row;
-} definition;
+typedef stowi_export_definition definition;
 
 // ---------------------------------------------------------------------------------------------
 // Text
@@ -45,11 +42,28 @@ static bool is_comment(const char* line) { return strncmp(line + strspn(line, " 
 // ---------------------------------------------------------------------------------------------
 // Definitions
 
-static int compare_definitions(const void* a, const void* b) {
-  const definition* x = a;
-  const definition* y = b;
+static int compare_definitions(const void* a, const void* b, const void* unused) {
+  const definition* x = (const definition*)a;
+  const definition* y = (const definition*)b;
+  (void)unused;
   int order = memcmp(x->name, y->name, x->size < y->size ? x->size : y->size);
   return order != 0 ? order : (x->size > y->size) - (x->size < y->size);
+}
+
+// NULL: the function is of others.
+static const definition* find_definition(const stowi_export_set* set, const definition* key) {
+  size_t begin = 0;
+  size_t end = set->definitions.count;
+  while (begin < end) {
+    size_t middle = begin + (end - begin) / 2;
+    int order = compare_definitions(key, &set->definitions.data[middle], NULL);
+    if (order == 0) {
+      return &set->definitions.data[middle];
+    }
+    begin = order > 0 ? middle + 1 : begin;
+    end = order > 0 ? end : middle;
+  }
+  return NULL;
 }
 
 // Whether |line| begins the definition of a function that other files may call.
@@ -73,45 +87,45 @@ static bool is_definition(const char* line, definition* out) {
   return found && !is_macro && name[strcspn(name, ";{")] == '{';
 }
 
-static bool list_definitions(cli_source_set* set, size_t row) {
-  const char* text = cli_sources[row].text;
+static stow_status list_definitions(stowi_export_set* set, size_t row) {
+  const char* text = stowi_export_sources[row].text;
   for (const char* line = text; *line != '\0'; line = next_line(line)) {
     definition found;
     if (is_definition(line, &found)) {
       found.row = row;
-      if (!cli_list_add(&set->definitions, &found, sizeof found)) {
-        return false;
-      }
+      STOW_TRY(STOWI_VEC_RESERVE(set->allocator, &set->definitions, 1));
+      set->definitions.data[set->definitions.count++] = found;
     }
   }
-  return true;
+  return STOW_OK;
 }
 
-bool cli_source_set_create(cli_source_set* set) {
-  set->has = calloc(cli_sources_count + 1, sizeof *set->has);
-  bool is_made = set->has != NULL;
-  for (size_t i = 0; i < cli_sources_count && is_made; ++i) {
-    const char* name = cli_sources[i].name;
-    is_made = name[strlen(name) - 1] != 'c' || list_definitions(set, i);
+stow_status stowi_export_set_init(stowi_export_set* set, stow_allocator allocator) {
+  *set = (stowi_export_set){.allocator = allocator};
+  set->has = STOWI_ARRAY_ZERO(allocator, bool, stowi_export_sources_count);
+  if (set->has == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
   }
-  if (is_made && set->definitions.count > 0) {
-    qsort(set->definitions.items, set->definitions.count, sizeof(definition), compare_definitions);
+  for (size_t i = 0; i < stowi_export_sources_count; ++i) {
+    const char* name = stowi_export_sources[i].name;
+    STOW_TRY(name[strlen(name) - 1] == 'c' ? list_definitions(set, i) : STOW_OK);
   }
-  return is_made;
+  return stowi_sort(set->definitions.data, set->definitions.count, sizeof(definition),
+                    compare_definitions, NULL, allocator);
 }
 
-void cli_source_set_free(cli_source_set* set) {
-  free(set->has);
-  set->has = NULL;
-  cli_list_free(&set->definitions, sizeof(definition));
+void stowi_export_set_free(stowi_export_set* set) {
+  STOWI_ARRAY_FREE(set->allocator, set->has, stowi_export_sources_count);
+  STOWI_VEC_FREE(set->allocator, &set->definitions);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Rows
 
 static size_t find_row(const char* name, size_t size) {
-  for (size_t i = 0; i < cli_sources_count; ++i) {
-    if (strlen(cli_sources[i].name) == size && memcmp(cli_sources[i].name, name, size) == 0) {
+  for (size_t i = 0; i < stowi_export_sources_count; ++i) {
+    if (strlen(stowi_export_sources[i].name) == size &&
+        memcmp(stowi_export_sources[i].name, name, size) == 0) {
       return i;
     }
   }
@@ -121,11 +135,11 @@ static size_t find_row(const char* name, size_t size) {
 // The x.c of an x.h; SIZE_MAX where there is none.
 static size_t find_body(size_t row) {
   char name[NAME_SIZE];
-  size_t size = strlen(cli_sources[row].name);
-  if (size >= sizeof name || cli_sources[row].name[size - 1] != 'h') {
+  size_t size = strlen(stowi_export_sources[row].name);
+  if (size >= sizeof name || stowi_export_sources[row].name[size - 1] != 'h') {
     return SIZE_MAX;
   }
-  memcpy(name, cli_sources[row].name, size);
+  memcpy(name, stowi_export_sources[row].name, size);
   name[size - 1] = 'c';
   return find_row(name, size);
 }
@@ -141,7 +155,7 @@ static size_t find_included(const char* line) {
   return find_row(name, size);
 }
 
-static bool mark(cli_source_set* set, size_t row) {
+static bool mark(stowi_export_set* set, size_t row) {
   bool is_new = row != SIZE_MAX && !set->has[row];
   if (is_new) {
     set->has[row] = true;
@@ -150,7 +164,7 @@ static bool mark(cli_source_set* set, size_t row) {
 }
 
 // Adds where the functions that |line| uses are defined.
-static bool follow_names(cli_source_set* set, const char* line) {
+static bool follow_names(stowi_export_set* set, const char* line) {
   bool is_more = false;
   definition key = {.name = line};
   if (is_comment(line)) {
@@ -158,36 +172,33 @@ static bool follow_names(cli_source_set* set, const char* line) {
   }
   for (; next_name(&key.name, &key.size); key.name += key.size) {
     bool is_declared = stowi_is_alnum(*line) && key.name[key.size] == '(';
-    const definition* found = is_declared || set->definitions.count == 0
-                                  ? NULL
-                                  : bsearch(&key, set->definitions.items, set->definitions.count,
-                                            sizeof(definition), compare_definitions);
+    const definition* found = is_declared ? NULL : find_definition(set, &key);
     is_more = (found != NULL && mark(set, found->row)) || is_more;
   }
   return is_more;
 }
 
 // Adds what |row| names. True where that is anything new.
-static bool follow(cli_source_set* set, size_t row) {
+static bool follow(stowi_export_set* set, size_t row) {
   bool is_more = mark(set, find_body(row));
-  for (const char* line = cli_sources[row].text; *line != '\0'; line = next_line(line)) {
+  for (const char* line = stowi_export_sources[row].text; *line != '\0'; line = next_line(line)) {
     is_more = mark(set, find_included(line)) || is_more;
     is_more = follow_names(set, line) || is_more;
   }
   return is_more;
 }
 
-static void close_over(cli_source_set* set) {
+static void close_over(stowi_export_set* set) {
   bool is_more = true;
   while (is_more) {
     is_more = false;
-    for (size_t i = 0; i < cli_sources_count; ++i) {
+    for (size_t i = 0; i < stowi_export_sources_count; ++i) {
       is_more = (set->has[i] && follow(set, i)) || is_more;
     }
   }
 }
 
-bool cli_source_set_add(cli_source_set* set, const char* name) {
+bool stowi_export_set_add(stowi_export_set* set, const char* name) {
   size_t row = find_row(name, strlen(name));
   if (mark(set, row)) {
     close_over(set);
@@ -208,14 +219,14 @@ static bool has_line(const char* text, const char* word, size_t size) {
   return false;
 }
 
-bool cli_source_set_add_kernel(cli_source_set* set, const char* op) {
+bool stowi_export_set_add_kernel(stowi_export_set* set, const char* op) {
   char word[NAME_SIZE];
   int size = snprintf(word, sizeof word, "STOWI_KERNEL(%s,", op);
   if (size < 0 || (size_t)size >= sizeof word) {
     return false;
   }
-  for (size_t i = 0; i < cli_sources_count; ++i) {
-    if (has_line(cli_sources[i].text, word, (size_t)size)) {
+  for (size_t i = 0; i < stowi_export_sources_count; ++i) {
+    if (has_line(stowi_export_sources[i].text, word, (size_t)size)) {
       if (mark(set, i)) {
         close_over(set);
       }

@@ -48,8 +48,7 @@ bool stow_program_loop_collect(stow_program_state* state, const stow_program_loo
   return true;
 }
 
-void stow_program_loop_next(stow_program_state* state, stow_program_loop* loop, bool condition) {
-  loop->condition = condition;
+void stow_program_loop_next(stow_program_state* state, stow_program_loop* loop) {
   ++loop->round;
   state->rounds = stowi_kernel_seed_round(loop->around, (uint64_t)loop->round);
 }

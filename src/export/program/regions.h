@@ -24,7 +24,7 @@ void stow_program_loop_args(const stow_program_loop* loop, const stow_tensor* ro
 // What a round gives for a result that collects all rounds'. False where there is no room.
 bool stow_program_loop_collect(stow_program_state* state, const stow_program_loop* loop,
                                const char* label, const stow_tensor* from, const stow_tensor* into);
-void stow_program_loop_next(stow_program_state* state, stow_program_loop* loop, bool condition);
+void stow_program_loop_next(stow_program_state* state, stow_program_loop* loop);
 void stow_program_loop_end(stow_program_state* state, const stow_program_loop* loop);
 // Whether there were as many rounds as |into| has room for; else its dims would be others.
 bool stow_program_loop_fills(stow_program_state* state, const stow_program_loop* loop,

@@ -1,0 +1,106 @@
+// What builds the program, and what tells how.
+#include <inttypes.h>
+#include <string.h>
+
+#include "export/export.h"
+
+void stowi_export_print_main(stowi_export_out* out, const stowi_export* program, size_t unused) {
+  (void)unused;
+  stowi_export_put(
+      out,
+      "// Tries the model from a command line; firmware leaves this file out.\n"
+      "#include \"%s.h\"\n"
+      "#include \"program/tool.h\"\n\n"
+      "int main(int argc, char** argv) { return stow_program_tool(&%s_program, argc, argv); "
+      "}\n",
+      program->options.name, program->options.name);
+}
+
+// `x.o` for an `x.c`; nothing for headers.
+static void print_object(stowi_export_out* out, const char* file) {
+  size_t size = strlen(file);
+  if (size > 2 && strcmp(file + size - 2, ".c") == 0) {
+    stowi_export_put(out, " \\\n  %.*s.o", (int)(size - 2), file);
+  }
+}
+
+static void print_objects(stowi_export_out* out, const stowi_export_set* set,
+                          const stowi_export_set* without) {
+  for (size_t i = 0; i < stowi_export_sources_count; ++i) {
+    if (set->has[i] && (without == NULL || !without->has[i])) {
+      print_object(out, stowi_export_sources[i].name);
+    }
+  }
+}
+
+void stowi_export_print_makefile(stowi_export_out* out, const stowi_export* program,
+                                 size_t unused) {
+  (void)unused;
+  const char* name = program->options.name;
+  stowi_export_put(
+      out,
+      "# make: the program %s; make lib: lib%s.a, the model alone.\n"
+      "CFLAGS = -O3\n"
+      "LDFLAGS = -Wl,--gc-sections\n"
+      "# Without contraction results are the same bits whether or not a machine multiplies and\n"
+      "# adds in one step. The arena holds tensors of all types, one after the other.\n"
+      "MODEL_CFLAGS = -std=c11 -Wall -I. -ffp-contract=off -fno-math-errno "
+      "-fno-trapping-math \\\n"
+      "  -fno-strict-aliasing -ffunction-sections -fdata-sections\n\n"
+      "LIBRARY =",
+      name, name);
+  stowi_export_put(out, " \\\n  %s.o", name);
+  for (size_t i = 0; i < program->weight_files; ++i) {
+    char file[STOWI_EXPORT_FILE_SIZE];
+    stowi_export_weights_name(program, i, file);
+    print_object(out, file);
+  }
+  print_objects(out, &program->library, NULL);
+  stowi_export_put(out, "\nTOOL = \\\n  main.o");
+  print_objects(out, &program->tool, &program->library);
+  stowi_export_put(out,
+                   "\n\n"
+                   "%s: $(LIBRARY) $(TOOL)\n"
+                   "\t$(CC) $(LDFLAGS) -o $@ $(LIBRARY) $(TOOL) -lm\n\n"
+                   "lib: lib%s.a\n"
+                   "lib%s.a: $(LIBRARY)\n"
+                   "\trm -f $@\n"
+                   "\t$(AR) rc $@ $(LIBRARY)\n\n"
+                   ".SUFFIXES: .c .o\n"
+                   ".c.o:\n"
+                   "\t$(CC) $(MODEL_CFLAGS) $(CFLAGS) -c $< -o $@\n\n"
+                   "clean:\n"
+                   "\trm -f %s lib%s.a $(LIBRARY) $(TOOL)\n"
+                   ".PHONY: lib clean\n",
+                   name, name, name, name, name);
+}
+
+void stowi_export_print_readme(stowi_export_out* out, const stowi_export* program, size_t unused) {
+  (void)unused;
+  const char* name = program->options.name;
+  stowi_export_put(
+      out,
+      "%s, a model as a C program, made by `stowage export`.\n\n"
+      "    make                     builds ./%s, to try it on files\n"
+      "    ./%s --help\n"
+      "    ./%s --random 1\n"
+      "    make lib                 builds lib%s.a, the model alone\n\n"
+      "arena    %" PRIu64
+      " bytes, static, zero at first\n"
+      "stack    up to 20 KB\n"
+      "weights  %" PRIu64
+      " bytes, const\n"
+      "steps    %zu\n\n"
+      "%s.h says how a program uses it. Any C11 compiler builds it:\n\n"
+      "    cc -std=c11 -O2 -I. *.c */*.c */*/*/*.c -lm\n\n"
+      "The model needs memcpy and the like, vsnprintf for messages, and functions of <math.h>; "
+      "no heap,\n"
+      "no files, no threads. On machines with fused multiply-add say -ffp-contract=off where "
+      "results shall\n"
+      "be the same bits as elsewhere.\n\n"
+      "Files here are replaced by the next export: keep your own elsewhere. Kernels are part "
+      "of Stowage:\n"
+      "see LICENSE.\n",
+      name, name, name, name, name, stow_plan_arena_size(program->plan), program->weight_bytes,
+      program->step_count, name);
+}

@@ -1,0 +1,83 @@
+// The inside of an exported program. The plan's offsets, the program's tables, the kernels that it
+// uses and the weights become files; what runs them is a few files that are the same for every
+// program (program/).
+#ifndef STOWAGE_SRC_EXPORT_EXPORT_H_
+#define STOWAGE_SRC_EXPORT_EXPORT_H_
+
+#include "base/alloc.h"
+#include "exec/api.h"
+#include "export/api.h"
+#include "export/sources.h"
+#include "export/words.h"
+
+// A param, constant or known input whose bytes are in the program.
+typedef struct stowi_export_weight {
+  stow_value value;
+  const void* data;
+  size_t size;
+  size_t file;     // the number of the file that it is in
+  bool is_preset;  // it lives in the arena, and is put there before every run
+} stowi_export_weight;
+
+// Where a value's bytes are: in the arena, in a weight, or nowhere.
+typedef struct stowi_export_place {
+  bool is_there;
+  size_t weight;  // its index; SIZE_MAX: in the arena
+  uint64_t offset;
+} stowi_export_place;
+
+// |index| is that of a weight file or a source.
+typedef void (*stowi_export_print)(stowi_export_out* out, const stowi_export* program,
+                                   size_t index);
+
+// "digits_weights.c", "digits_weights_2.c"
+#define STOWI_EXPORT_FILE_SIZE (STOWI_EXPORT_NAME_SIZE + 64)
+typedef struct stowi_export_file {
+  char name[STOWI_EXPORT_FILE_SIZE];
+  stowi_export_print print;
+  size_t index;
+} stowi_export_file;
+
+struct stowi_export {
+  stow_allocator allocator;
+  stowi_export_options options;
+  char macro[STOWI_EXPORT_NAME_SIZE];  // the name in capitals
+  const stow_graph* graph;
+  const stow_plan* plan;
+  const stowi_exec_program* program;
+  stowi_exec_code code;
+  STOWI_VEC(stowi_export_port) ports;
+  STOWI_VEC(stowi_export_weight) weights;
+  STOWI_VEC(stowi_export_file) files;
+  stowi_export_place* places;  // by value
+  stow_node* attrs;            // by node: the first one that has the same attributes
+  size_t step_count;
+  size_t weight_files;
+  uint64_t weight_bytes;
+  bool has_regions;
+  stowi_export_set library;  // sources that the model needs
+  stowi_export_set tool;     // and those that its command line needs besides
+};
+
+// What the program consists of (layout.c, ports.c). All is freed by stowi_export_destroy.
+stow_status stowi_export_lay_out(stowi_export* program, stow_diag* diag);
+stow_status stowi_export_find_ports(stowi_export* program, stow_diag* diag);
+
+// STOW_OP_… without its prefix: CONV.
+const char* stowi_export_op(stow_op op);
+
+// The files of the program.
+void stowi_export_print_header(stowi_export_out* out, const stowi_export* program, size_t unused);
+void stowi_export_print_tables(stowi_export_out* out, const stowi_export* program, size_t unused);
+void stowi_export_print_main(stowi_export_out* out, const stowi_export* program, size_t unused);
+void stowi_export_print_makefile(stowi_export_out* out, const stowi_export* program, size_t unused);
+void stowi_export_print_readme(stowi_export_out* out, const stowi_export* program, size_t unused);
+void stowi_export_print_weights_header(stowi_export_out* out, const stowi_export* program,
+                                       size_t unused);
+void stowi_export_print_weights(stowi_export_out* out, const stowi_export* program, size_t number);
+// A part of the tables: what runs the steps (flow.c).
+void stowi_export_print_flow(stowi_export_out* out, const stowi_export* program);
+void stowi_export_weights_name(const stowi_export* program, size_t number,
+                               char out[STOWI_EXPORT_FILE_SIZE]);
+
+#endif  // STOWAGE_SRC_EXPORT_EXPORT_H_

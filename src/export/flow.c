@@ -1,0 +1,187 @@
+// The program's code as C: stretches of calls are run by a loop over the table of steps, jumps
+// become `if` and `while`, and each other instruction a line.
+#include <inttypes.h>
+
+#include "export/export.h"
+
+typedef struct flow {
+  const stowi_export* program;
+  stowi_export_out* out;
+  size_t first;  // of the steps that are still to be written
+  size_t next;
+  size_t depth;
+  uint32_t ends[STOW_MAX_REGION_DEPTH];  // where blocks do
+} flow;
+
+static void put_indent(const flow* f) {
+  stowi_export_put(f->out, "%*s", 2 + 2 * (int)f->depth, "");
+}
+
+static void flush(flow* f) {
+  if (f->next > f->first) {
+    put_indent(f);
+    stowi_export_put(f->out, "RUN(%zu, %zu);\n", f->first, f->next - f->first);
+  }
+  f->first = f->next;
+}
+
+// `&tensors[7]`, or NULL.
+static void put_tensor(const flow* f, stow_value value) {
+  if (value == STOW_VALUE_NONE) {
+    stowi_export_put(f->out, "NULL");
+  } else {
+    stowi_export_put(f->out, "&tensors[%" PRIu32 "]", value);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Instructions
+
+static uint64_t bytes_of(const flow* f, const stowi_exec_instruction* in) {
+  return f->program->program->values[in->from].bytes;
+}
+
+static void put_copy(const flow* f, const stowi_exec_instruction* in) {
+  const stowi_export_place* from = &f->program->places[in->from];
+  const stowi_export_place* to = &f->program->places[in->to];
+  if (bytes_of(f, in) > 0 && (from->weight != to->weight || from->offset != to->offset)) {
+    put_indent(f);
+    stowi_export_put(
+        f->out, "memmove(tensors[%" PRIu32 "].data, tensors[%" PRIu32 "].data, %" PRIu64 ");\n",
+        in->to, in->from, bytes_of(f, in));
+  }
+}
+
+// Dims are the same in every run, so only elements are moved aside.
+static void put_aside(const flow* f, const stowi_exec_instruction* in) {
+  uint64_t at = f->program->code.scratch[in->node].offset + in->at + STOWI_EXEC_DIMS_SIZE;
+  if (bytes_of(f, in) == 0) {
+    return;
+  }
+  put_indent(f);
+  if (in->action == STOWI_EXEC_BACK) {
+    stowi_export_put(f->out,
+                     "memcpy(tensors[%" PRIu32 "].data, arena + %" PRIu64 ", %" PRIu64 ");\n",
+                     in->to, at, bytes_of(f, in));
+  } else {
+    stowi_export_put(f->out,
+                     "memcpy(arena + %" PRIu64 ", tensors[%" PRIu32 "].data, %" PRIu64 ");\n", at,
+                     in->from, bytes_of(f, in));
+  }
+}
+
+// A call of a function that may fail, which a result that collects rounds needs.
+static void put_collecting(const flow* f, const stowi_exec_instruction* in) {
+  bool is_append = in->action == STOWI_EXEC_APPEND;
+  char label[STOWI_EXPORT_LABEL_SIZE];
+  stowi_export_label(f->program->graph, stow_graph_producer(f->program->graph, in->to), label);
+  put_indent(f);
+  stowi_export_put(f->out, "if (!stow_program_loop_%s(&state, &loop_%" PRIu32 ", ",
+                   is_append ? "collect" : "fills", in->loop);
+  stowi_export_put_string(f->out, stow_str_of(label));
+  stowi_export_put(f->out, ", ");
+  if (is_append) {
+    put_tensor(f, in->from);
+    stowi_export_put(f->out, ", ");
+  }
+  put_tensor(f, in->to);
+  stowi_export_put(f->out, ")) {\n%*sreturn (int)state.status;\n", 4 + 2 * (int)f->depth, "");
+  put_indent(f);
+  stowi_export_put(f->out, "}\n");
+}
+
+// A line with |before|, the loop's number, and up to two tensors.
+static void put_loop(const flow* f, const stowi_exec_instruction* in) {
+  put_indent(f);
+  switch (in->action) {
+    case STOWI_EXEC_BEGIN:
+      stowi_export_put(f->out, "stow_program_loop loop_%" PRIu32 " = ", in->loop);
+      stowi_export_put(f->out, "stow_program_loop_begin(&state, ");
+      put_tensor(f, in->from);
+      stowi_export_put(f->out, ", ");
+      put_tensor(f, in->to);
+      break;
+    case STOWI_EXEC_ARGS:
+      stowi_export_put(f->out, "stow_program_loop_args(&loop_%" PRIu32 ", ", in->loop);
+      put_tensor(f, in->to);
+      stowi_export_put(f->out, ", ");
+      put_tensor(f, in->to + 1);
+      break;
+    case STOWI_EXEC_COND:
+      stowi_export_put(f->out, "loop_%" PRIu32 ".condition = stow_program_is_true(", in->loop);
+      put_tensor(f, in->from);
+      break;
+    case STOWI_EXEC_NEXT:
+      stowi_export_put(f->out, "stow_program_loop_next(&state, &loop_%" PRIu32, in->loop);
+      break;
+    default: stowi_export_put(f->out, "stow_program_loop_end(&state, &loop_%" PRIu32, in->loop);
+  }
+  stowi_export_put(f->out, ");\n");
+}
+
+static void open_block(flow* f, const stowi_exec_instruction* in) {
+  put_indent(f);
+  if (in->action == STOWI_EXEC_WHILE) {
+    stowi_export_put(f->out, "while (stow_program_loop_goes_on(&loop_%" PRIu32, in->loop);
+  } else {
+    stowi_export_put(f->out, "if (%sstow_program_is_true(", in->is_wanted ? "" : "!");
+    put_tensor(f, in->from);
+  }
+  stowi_export_put(f->out, ")) {\n");
+  f->ends[f->depth++] = in->target;
+}
+
+static void close_blocks(flow* f, size_t at) {
+  while (f->depth > 0 && f->ends[f->depth - 1] == at) {
+    --f->depth;
+    put_indent(f);
+    stowi_export_put(f->out, "}\n");
+  }
+}
+
+static void put_instruction(flow* f, const stowi_exec_instruction* in) {
+  switch (in->action) {
+    case STOWI_EXEC_REST: return;
+    case STOWI_EXEC_CALL: ++f->next; return;
+    case STOWI_EXEC_COPY: put_copy(f, in); return;
+    case STOWI_EXEC_ASIDE:
+    case STOWI_EXEC_BACK: put_aside(f, in); return;
+    case STOWI_EXEC_APPEND:
+    case STOWI_EXEC_CLOSE: put_collecting(f, in); return;
+    case STOWI_EXEC_IF:
+    case STOWI_EXEC_WHILE: open_block(f, in); return;
+    default: put_loop(f, in);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static void put_presets(const flow* f) {
+  const char* name = f->program->options.name;
+  for (size_t i = 0; i < f->program->weights.count; ++i) {
+    const stowi_export_weight* weight = &f->program->weights.data[i];
+    if (weight->is_preset) {
+      stowi_export_put(f->out, "  memcpy(tensors[%" PRIu32 "].data, %s_w%" PRIu32 ", %zu);\n",
+                       weight->value, name, weight->value, weight->size);
+    }
+  }
+}
+
+void stowi_export_print_flow(stowi_export_out* out, const stowi_export* program) {
+  flow f = {.program = program, .out = out};
+  stowi_export_put(out, "int %s_run(void) {\n  stow_program_begin(&state);\n",
+                   program->options.name);
+  put_presets(&f);
+  for (size_t i = 0; i < program->code.count; ++i) {
+    const stowi_exec_instruction* in = &program->code.instructions[i];
+    bool is_run = in->action == STOWI_EXEC_CALL || in->action == STOWI_EXEC_REST;
+    bool is_end = f.depth > 0 && f.ends[f.depth - 1] == i;
+    if (!is_run || is_end) {
+      flush(&f);
+    }
+    close_blocks(&f, i);
+    put_instruction(&f, in);
+  }
+  flush(&f);
+  stowi_export_put(out, "  return 0;\n}\n");
+}

@@ -1,0 +1,392 @@
+// NAME.h and NAME.c: the arena, and all that the steps of the plan are given, as constants.
+#include <inttypes.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "plan/api.h"
+
+// ---------------------------------------------------------------------------------------------
+// Types
+
+static const char* c_type(stow_dtype dtype) {
+  static const char* const words[] = {"uint8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"};
+  uint32_t bits = stow_dtype_bits(dtype);
+  size_t width = bits < 8 ? 0 : bits == 8 ? 1 : bits == 16 ? 2 : bits == 32 ? 3 : 4;
+  switch (stow_dtype_kind_of(dtype)) {
+    case STOW_KIND_COMPLEX: return bits == 64 ? "float" : "double";
+    case STOW_KIND_FLOAT: return bits == 32 ? "float" : bits == 64 ? "double" : words[width];
+    case STOW_KIND_SIGNED: return width == 0 ? words[0] : words[width] + 1;  // without the `u`
+    default: return words[width];
+  }
+}
+
+// `STOW_F32`
+static const char* dtype_identifier(stow_dtype dtype) {
+  switch (dtype) {
+#define NAME(name, number, text, bits, kind) \
+  case STOW_##name: return "STOW_" #name;
+    STOW_DTYPE_LIST(NAME)
+#undef NAME
+    default: return "STOW_DTYPE_COUNT";
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// NAME.h
+
+static void print_origin(stowi_export_out* out, const stowi_export* program) {
+  stow_str graph = stow_graph_name(program->graph);
+  stowi_export_put(out, "// Made by stowage %s from the graph ", stow_version());
+  stowi_export_put_comment(out, graph);
+  stowi_export_put(out, ", fingerprint %016" PRIx64 ".\n", stowi_plan_fingerprint(program->plan));
+}
+
+static void print_accessor(stowi_export_out* out, const stowi_export* program,
+                           const stowi_export_port* port) {
+  stow_dtype dtype = stow_graph_type(program->graph, port->value)->dtype;
+  stowi_export_put(out, "%s%s* %s_%s_%s(void)", port->is_output ? "const " : "", c_type(dtype),
+                   program->options.name, port->is_output ? "out" : "in", port->identifier);
+}
+
+static void print_port(stowi_export_out* out, const stowi_export* program,
+                       const stowi_export_port* port) {
+  const stowi_exec_value* facts = &program->program->values[port->value];
+  stowi_export_put(out, "// %s ", port->is_output ? "output" : "input");
+  stowi_export_put_comment(out, port->name);
+  stowi_export_put(out, ": ");
+  if (out->status == STOW_OK) {
+    out->status = stow_type_print(stow_graph_dims(program->graph), facts->type, out->writer);
+  }
+  stowi_export_put(out, ", %" PRIu64 " bytes%s\n", facts->bytes,
+                   port->is_output ? ""
+                   : port->is_kept ? ", kept from run to run"
+                                   : ", to be set before every run");
+  print_accessor(out, program, port);
+  stowi_export_put(out, ";\n");
+}
+
+void stowi_export_print_header(stowi_export_out* out, const stowi_export* program, size_t unused) {
+  (void)unused;
+  print_origin(out, program);
+  stowi_export_put(
+      out,
+      "//\n// Set the inputs, run, read the outputs, which stay until the next run. There is "
+      "one arena: one\n// run at a time.\n"
+      "#ifndef %s_H_\n#define %s_H_\n\n#include <stdint.h>\n\n"
+      "#include \"program/program.h\"\n\n"
+      "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+      program->macro, program->macro);
+  stowi_export_put(out, "#define %s_ARENA_SIZE %" PRIu64 "  // bytes\n\n", program->macro,
+                   stow_plan_arena_size(program->plan));
+  for (size_t i = 0; i < program->ports.count; ++i) {
+    print_port(out, program, &program->ports.data[i]);
+  }
+  stowi_export_put(
+      out,
+      "\n// 0, or a stow_status; then the outputs mean nothing, and the text below says why.\n"
+      "int %s_run(void);\n"
+      "const char* %s_error(void);\n\n"
+      "// The same for code that knows no names.\n"
+      "extern const stow_program %s_program;\n\n"
+      "#ifdef __cplusplus\n}  // extern \"C\"\n#endif\n\n"
+      "#endif  // %s_H_\n",
+      program->options.name, program->options.name, program->options.name, program->macro);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Tensors
+
+static void print_place(stowi_export_out* out, const stowi_export* program, stow_value value) {
+  const stowi_export_place* place = &program->places[value];
+  if (!place->is_there) {
+    stowi_export_put(out, "arena");  // no elements, but never NULL: kernels add to pointers
+  } else if (place->weight == SIZE_MAX) {
+    stowi_export_put(out, "arena + %" PRIu64, place->offset);
+  } else {
+    stowi_export_put(out, "(unsigned char*)%s_w%" PRIu32 " + %" PRIu64, program->options.name,
+                     program->weights.data[place->weight].value, place->offset);
+  }
+}
+
+static void print_tensors(stowi_export_out* out, const stowi_export* program) {
+  stowi_export_put(out, "static const stow_tensor tensors[] = {\n");
+  for (stow_value value = 0; value < program->program->value_count; ++value) {
+    const stow_type* type = program->program->values[value].type;
+    stowi_export_put(out, "    {");
+    print_place(out, program, value);
+    stowi_export_put(out, ", %s, %" PRIu32 ", {", dtype_identifier(type->dtype), type->rank);
+    for (uint32_t i = 0; i < type->rank; ++i) {
+      stowi_export_put(out, "%s", i == 0 ? "" : ", ");
+      stowi_export_put_int(out, type->dims[i]);
+    }
+    stowi_export_put(out, "%s}, {0}},  // %" PRIu32 " ", type->rank == 0 ? "0" : "", value);
+    stowi_export_put_comment(out, stow_graph_value_name(program->graph, value));
+    stowi_export_put(out, "\n");
+  }
+  stowi_export_put(out, "};\n\n");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Attributes
+
+static void print_str(stowi_export_out* out, stow_str text) {
+  stowi_export_put(out, "{");
+  stowi_export_put_string(out, text);
+  stowi_export_put(out, ", %zu}", text.size);
+}
+
+static bool is_list(const stow_attr* attr) {
+  return (attr->kind == STOW_ATTR_INTS || attr->kind == STOW_ATTR_FLOATS ||
+          attr->kind == STOW_ATTR_STRINGS) &&
+         attr->count > 0;
+}
+
+#define ITEMS_PER_LINE 16
+
+static void print_list(stowi_export_out* out, stow_node node, size_t index, const stow_attr* attr) {
+  const char* type = attr->kind == STOW_ATTR_INTS     ? "int64_t"
+                     : attr->kind == STOW_ATTR_FLOATS ? "double"
+                                                      : "stow_str";
+  stowi_export_put(out, "static const %s attr_%" PRIu32 "_%zu[] = {", type, node, index);
+  for (size_t i = 0; i < attr->count; ++i) {
+    stowi_export_put(out, "%s", i == 0 ? "" : i % ITEMS_PER_LINE == 0 ? ",\n    " : ", ");
+    if (attr->kind == STOW_ATTR_INTS) {
+      stowi_export_put_int(out, attr->ints[i]);
+    } else if (attr->kind == STOW_ATTR_FLOATS) {
+      stowi_export_put_float(out, attr->floats[i]);
+    } else {
+      print_str(out, attr->strings[i]);
+    }
+  }
+  stowi_export_put(out, "};\n");
+}
+
+static void print_attr(stowi_export_out* out, stow_node node, size_t index, const stow_attr* attr) {
+  static const char* const kinds[] = {"INT",  "FLOAT",  "BOOL",   "STRING",
+                                      "INTS", "FLOATS", "STRINGS"};
+  static const char* const fields[] = {"i", "f", "b", "s", "ints", "floats", "strings"};
+  stowi_export_put(out, "    {.name = ");
+  print_str(out, attr->name);
+  stowi_export_put(out, ", .kind = STOW_ATTR_%s", kinds[attr->kind]);
+  if (is_list(attr)) {
+    stowi_export_put(out, ", .count = %zu, .%s = attr_%" PRIu32 "_%zu", attr->count,
+                     fields[attr->kind], node, index);
+  } else if (attr->kind == STOW_ATTR_INT) {
+    stowi_export_put(out, ", .i = ");
+    stowi_export_put_int(out, attr->i);
+  } else if (attr->kind == STOW_ATTR_FLOAT) {
+    stowi_export_put(out, ", .f = ");
+    stowi_export_put_float(out, attr->f);
+  } else if (attr->kind == STOW_ATTR_BOOL) {
+    stowi_export_put(out, ", .b = %s", attr->b ? "true" : "false");
+  } else if (attr->kind == STOW_ATTR_STRING) {
+    stowi_export_put(out, ", .s = ");
+    print_str(out, attr->s);
+  }
+  stowi_export_put(out, "},\n");
+}
+
+static void print_attrs(stowi_export_out* out, const stowi_export* program, stow_node node) {
+  const stowi_exec_step* step = &program->program->steps[node];
+  for (size_t i = 0; i < step->attr_count; ++i) {
+    if (is_list(&step->attrs[i])) {
+      print_list(out, node, i, &step->attrs[i]);
+    }
+  }
+  if (step->attr_count > 0) {
+    stowi_export_put(out, "static const stow_attr attrs_%" PRIu32 "[] = {\n", node);
+    for (size_t i = 0; i < step->attr_count; ++i) {
+      print_attr(out, node, i, &step->attrs[i]);
+    }
+    stowi_export_put(out, "};\n");
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Steps
+
+// The node of the next call at or after |*at|, which moves behind it; STOW_NODE_NONE: none.
+static stow_node next_call(const stowi_export* program, size_t* at) {
+  while (*at < program->code.count) {
+    const stowi_exec_instruction* in = &program->code.instructions[(*at)++];
+    if (in->action == STOWI_EXEC_CALL) {
+      return in->node;
+    }
+  }
+  return STOW_NODE_NONE;
+}
+
+static void print_kernels(stowi_export_out* out, const stowi_export* program) {
+  bool is_used[STOW_OP_CORE_COUNT] = {false};
+  size_t at = 0;
+  for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
+    is_used[program->program->steps[node].op] = true;
+  }
+  for (stow_op op = 0; op < STOW_OP_CORE_COUNT; ++op) {
+    if (is_used[op]) {
+      stowi_export_put(out, "extern const stow_kernel stowi_kernel_%s;\n", stowi_export_op(op));
+    }
+  }
+  stowi_export_put(out, "\n");
+}
+
+static void print_operands(stowi_export_out* out, const stowi_export* program) {
+  size_t total = 0;
+  size_t at = 0;
+  for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
+    const stowi_exec_step* step = &program->program->steps[node];
+    if (step->operand_count == 0) {
+      continue;
+    }
+    stowi_export_put(out,
+                     total == 0 ? "static const stow_tensor* const operands[] = {\n    " : "    ");
+    for (size_t k = 0; k < step->operand_count; ++k) {
+      const char* space = k + 1 == step->operand_count ? "\n" : " ";
+      if (step->operands[k] == STOW_VALUE_NONE) {
+        stowi_export_put(out, "NULL,%s", space);
+      } else {
+        stowi_export_put(out, "&tensors[%" PRIu32 "],%s", step->operands[k], space);
+      }
+    }
+    total += step->operand_count;
+  }
+  stowi_export_put(out, total == 0 ? "" : "};\n\n");
+}
+
+static void print_step(stowi_export_out* out, const stowi_export* program, stow_node node,
+                       size_t first_operand) {
+  const stowi_exec_step* step = &program->program->steps[node];
+  const char* op = stowi_export_op(step->op);
+  stow_slot scratch = program->code.scratch[node];
+  char label[STOWI_EXPORT_LABEL_SIZE];
+  stowi_export_label(program->graph, node, label);
+  stowi_export_put(out, "    {&stowi_kernel_%s, ", op);
+  stowi_export_put_string(out, stow_str_of(label));
+  if (step->operand_count == 0) {
+    stowi_export_put(out, ", NULL, ");
+  } else {
+    stowi_export_put(out, ", operands + %zu, ", first_operand);
+  }
+  stowi_export_put(out, "tensors + %" PRIu32 ", ",
+                   step->result_count == 0 ? 0 : step->first_result);
+  if (step->attr_count == 0) {
+    stowi_export_put(out, "NULL, ");
+  } else {
+    stowi_export_put(out, "attrs_%" PRIu32 ", ", program->attrs[node]);
+  }
+  if (scratch.size == 0) {
+    stowi_export_put(out, "arena, 0, ");
+  } else {
+    stowi_export_put(out, "arena + %" PRIu64 ", %" PRIu64 ", ", scratch.offset, scratch.size);
+  }
+  stowi_export_put(out, "%zu, %zu, %zu, STOW_OP_%s, %" PRIu32 "},\n", step->operand_count,
+                   step->result_count, step->attr_count, op, node);
+}
+
+static void print_steps(stowi_export_out* out, const stowi_export* program) {
+  size_t first_operand = 0;
+  size_t at = 0;
+  if (program->step_count == 0) {
+    return;
+  }
+  stowi_export_put(out, "static const stow_program_step steps[] = {\n");
+  for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
+    print_step(out, program, node, first_operand);
+    first_operand += program->program->steps[node].operand_count;
+  }
+  stowi_export_put(out, "};\n\n");
+}
+
+// What a run writes besides the arena.
+static void print_state(stowi_export_out* out, const stowi_export* program) {
+  size_t count = 1;
+  size_t at = 0;
+  for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
+    size_t results = program->program->steps[node].result_count;
+    count = results > count ? results : count;
+  }
+  stowi_export_put(out,
+                   "static stow_tensor results[%zu];\n"
+                   "static stow_tensor* const result_list[] = {",
+                   count);
+  for (size_t i = 0; i < count; ++i) {
+    stowi_export_put(out, "%s&results[%zu]", i == 0 ? "" : ", ", i);
+  }
+  stowi_export_put(out, "};\nstatic stow_program_state state = {.results = result_list};\n\n");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Ports
+
+static size_t print_port_list(stowi_export_out* out, const stowi_export* program, bool is_output) {
+  const stowi_export_port* ports = program->ports.data;
+  const char* name = is_output ? "outputs" : "inputs";
+  size_t count = 0;
+  for (size_t i = 0; i < program->ports.count; ++i) {
+    if (ports[i].is_output == is_output) {
+      if (count++ == 0) {
+        stowi_export_put(out, "static const stow_program_port %s[] = {\n", name);
+      }
+      stowi_export_put(out, "    {");
+      print_str(out, ports[i].name);
+      stowi_export_put(out, ", &tensors[%" PRIu32 "]},\n", ports[i].value);
+    }
+  }
+  stowi_export_put(out, count == 0 ? "" : "};\n\n");
+  return count;
+}
+
+static void print_ports(stowi_export_out* out, const stowi_export* program) {
+  const stowi_export_port* ports = program->ports.data;
+  for (size_t i = 0; i < program->ports.count; ++i) {
+    print_accessor(out, program, &ports[i]);
+    stowi_export_put(out, " { return tensors[%" PRIu32 "].data; }\n\n", ports[i].value);
+  }
+  stowi_export_put(out, "const char* %s_error(void) { return state.message; }\n\n",
+                   program->options.name);
+  size_t inputs = print_port_list(out, program, false);
+  size_t outputs = print_port_list(out, program, true);
+  stowi_export_put(out,
+                   "const stow_program %s_program = {\n"
+                   "    \"%s\", %s_ARENA_SIZE, %zu, %s, %zu, %s, %s_run, %s_error};\n",
+                   program->options.name, program->options.name, program->macro, inputs,
+                   inputs == 0 ? "NULL" : "inputs", outputs, outputs == 0 ? "NULL" : "outputs",
+                   program->options.name, program->options.name);
+}
+
+void stowi_export_print_tables(stowi_export_out* out, const stowi_export* program, size_t unused) {
+  uint64_t size = stow_plan_arena_size(program->plan);
+  (void)unused;
+  print_origin(out, program);
+  stowi_export_put(out, "#include \"%s.h\"\n\n#include <math.h>\n#include <string.h>\n\n",
+                   program->options.name);
+  if (program->weights.count > 0) {
+    stowi_export_put(out, "#include \"%s_weights.h\"\n", program->options.name);
+  }
+  stowi_export_put(out,
+                   "#include \"program/%s.h\"\n\n"
+                   "static _Alignas(%" PRIu64 ") unsigned char arena[%" PRIu64 "];\n\n",
+                   program->has_regions ? "regions" : "steps", stowi_plan_alignment(program->plan),
+                   size == 0 ? 1 : size);
+  print_tensors(out, program);
+  for (stow_node node = 0; node < program->program->node_count; ++node) {
+    if (program->program->steps[node].kernel.run != NULL && program->attrs[node] == node) {
+      print_attrs(out, program, node);
+    }
+  }
+  stowi_export_put(out, "\n");
+  print_operands(out, program);
+  print_kernels(out, program);
+  print_steps(out, program);
+  print_state(out, program);
+  stowi_export_put(out,
+                   "#define RUN(first, count)                                    \\\n"
+                   "  do {                                                       \\\n"
+                   "    if (!stow_program_run(&state, steps + (first), count)) { \\\n"
+                   "      return (int)state.status;                              \\\n"
+                   "    }                                                        \\\n"
+                   "  } while (0)\n\n");
+  stowi_export_print_flow(out, program);
+  stowi_export_put(out, "\n");
+  print_ports(out, program);
+}
