@@ -71,6 +71,11 @@ for file in $(git ls-files -co --exclude-standard 'src/exec/kernels/*.c' 'src/ex
     grep -vE '<stowage/(kernel\.h|ops\.def)>|"exec/kernels/' |
     while read -r line; do offend "$file:$line: kernels include <stowage/kernel.h> and kernels only"; done
 done
+# They read attributes by number, which a program finds once; names are for callers' kernels.
+for file in $(git ls-files -co --exclude-standard 'src/exec/kernels/*.[ch]' ':!src/exec/kernels/support'); do
+  grep -nE 'stow_kernel_(attr|int|float|bool|is)\(' "$file" |
+    while read -r line; do offend "$file:$line: attributes are read by number (support/attrs.h)"; done
+done
 # Files of every exported program are text to the room that has them, and stand on kernels.
 for file in $(git ls-files -co --exclude-standard 'src/export/program/*.[ch]'); do
   grep -nE '^#include ("|<stowage/)' "$file" |

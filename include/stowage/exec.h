@@ -89,9 +89,10 @@ static inline void stow_prepare_options_init(stow_prepare_options* options) {
   stow_prepare_options_defaults(options);
 }
 
-// Finds the kernel of every node and asks what it needs. |graph| is borrowed and must outlive the
-// result; all its dims must be numbers, and it must be verified. STOW_ERR_NOT_FOUND, naming the
-// node, if an op has no kernel. |options| may be NULL. Free the result with stow_prepared_destroy.
+// Verifies |graph|, finds the kernel of every node and asks what it needs. |graph| is borrowed,
+// must outlive the result and not change; all its dims must be numbers. STOW_ERR_NOT_FOUND, naming
+// the node, if an op has no kernel. |options| may be NULL. Free the result with
+// stow_prepared_destroy.
 STOW_API stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* options,
                                   stow_allocator allocator, stow_diag* diag,
                                   stow_prepared** out_prepared);

@@ -12,6 +12,11 @@
 // Whether they were made for |graph| and it has not grown since; true for NULL. No other effects
 // can be used with it.
 bool stowi_effects_are_of(const stow_effects* effects, const stow_graph* graph);
+// Notes that the graph was verified. It must not change afterwards.
+STOWI_SHARED void stowi_effects_set_verified(stow_effects* effects);
+// Verifies |graph|, unless that was noted.
+stow_status stowi_effects_verify_graph(const stow_effects* effects, const stow_graph* graph,
+                                       stow_diag* diag);
 typedef struct stowi_effects_scratch_entry {
   stow_node node;
   uint64_t bytes;

@@ -547,6 +547,15 @@ bool stowi_effects_are_of(const stow_effects* effects, const stow_graph* graph) 
           effects->node_count == stow_graph_node_count(graph));
 }
 
+void stowi_effects_set_verified(stow_effects* effects) { effects->is_verified = true; }
+
+stow_status stowi_effects_verify_graph(const stow_effects* effects, const stow_graph* graph,
+                                       stow_diag* diag) {
+  bool is_verified =
+      effects != NULL && effects->is_verified && stowi_effects_are_of(effects, graph);
+  return is_verified ? STOW_OK : stow_graph_verify(graph, diag);
+}
+
 stow_status stowi_effects_check_graph(const stow_effects* effects, const stow_graph* graph,
                                       stow_diag* diag) {
   if (!stowi_effects_are_of(effects, graph)) {

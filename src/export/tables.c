@@ -198,6 +198,10 @@ static void print_attrs(stowi_export_out* out, const stowi_export* program, stow
     for (size_t i = 0; i < step->attr_count; ++i) {
       print_attr(out, node, i, &step->attrs[i]);
     }
+    stowi_export_put(out, "};\nstatic const uint16_t attr_ids_%" PRIu32 "[] = {", node);
+    for (size_t i = 0; i < step->attr_count; ++i) {
+      stowi_export_put(out, "%s%u", i == 0 ? "" : ", ", (unsigned)step->attr_ids[i]);
+    }
     stowi_export_put(out, "};\n");
   }
 }
@@ -270,9 +274,10 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
   stowi_export_put(out, "tensors + %" PRIu32 ", ",
                    step->result_count == 0 ? 0 : step->first_result);
   if (step->attr_count == 0) {
-    stowi_export_put(out, "NULL, ");
+    stowi_export_put(out, "NULL, NULL, ");
   } else {
-    stowi_export_put(out, "attrs_%" PRIu32 ", ", program->attrs[node]);
+    stowi_export_put(out, "attrs_%" PRIu32 ", attr_ids_%" PRIu32 ", ", program->attrs[node],
+                     program->attrs[node]);
   }
   if (scratch.size == 0) {
     stowi_export_put(out, "arena, 0, ");

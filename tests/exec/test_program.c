@@ -222,6 +222,58 @@ TEST(CodeOfRandomGraphsIsWellFormed) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// How often things are done, which the linker lets be counted
+
+static int verifications, checks, lookups;
+
+stow_status __real_stow_graph_verify(const stow_graph* graph, stow_diag* diag);
+stow_status __wrap_stow_graph_verify(const stow_graph* graph, stow_diag* diag);
+stow_status __wrap_stow_graph_verify(const stow_graph* graph, stow_diag* diag) {
+  ++verifications;
+  return __real_stow_graph_verify(graph, diag);
+}
+
+stow_status __real_stow_plan_check(const stow_plan* plan, const stow_graph* graph,
+                                   const stow_effects* effects, stow_allocator allocator,
+                                   stow_diag* diag, stow_violation* out_violation);
+stow_status __wrap_stow_plan_check(const stow_plan* plan, const stow_graph* graph,
+                                   const stow_effects* effects, stow_allocator allocator,
+                                   stow_diag* diag, stow_violation* out_violation);
+stow_status __wrap_stow_plan_check(const stow_plan* plan, const stow_graph* graph,
+                                   const stow_effects* effects, stow_allocator allocator,
+                                   stow_diag* diag, stow_violation* out_violation) {
+  ++checks;
+  return __real_stow_plan_check(plan, graph, effects, allocator, diag, out_violation);
+}
+
+const stow_attr* __real_stow_kernel_attr(const stow_kernel_call* call, const char* name);
+const stow_attr* __wrap_stow_kernel_attr(const stow_kernel_call* call, const char* name);
+const stow_attr* __wrap_stow_kernel_attr(const stow_kernel_call* call, const char* name) {
+  ++lookups;
+  return __real_stow_kernel_attr(call, name);
+}
+
+TEST(AGraphIsVerifiedOnceAndAPlanCheckedOnce) {
+  exec_case c;
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : f32[2, 2]\n %1 = softmax(%0) {axis = 0} : f32[2, 2]\n"
+                  "%2 = leaky_relu(%1) {alpha = 0.5} : f32[2, 2]\n return %2");
+  verifications = checks = lookups = 0;
+  REQUIRE(exec_case_make(&c) == STOW_OK);
+  CHECK(verifications == 1);
+  CHECK(checks == 1);
+  for (int run = 0; run < 3; ++run) {
+    EXEC_SET(&c, "x", float, 1, 1, 1, 1);
+    CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    EXEC_GIVES(&c, 0, float, 0.5, 0.5, 0.5, 0.5);
+  }
+  CHECK(verifications == 1);
+  CHECK(checks == 1);
+  CHECK(lookups == 0);
+  exec_case_end(&c);
+}
+
+// ---------------------------------------------------------------------------------------------
 
 static stow_status make_code(stow_allocator allocator, void* user) {
   const exec_case* c = user;

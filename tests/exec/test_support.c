@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "exec/kernels/support/attrs.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/half.h"
 #include "exec/kernels/support/small.h"
@@ -229,5 +230,40 @@ TEST(WorkOnElementsOfLessThanAByteIsNotDivided) {
     size_t calls = 0;
     stow_kernel_split(&call, 10, 1, count_calls, &calls);
     CHECK_U64(calls, cases[i].calls);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Attributes
+
+TEST(NamesOfAttributesAreSortedAndFound) {
+  for (size_t i = 1; i < STOWI_KERNEL_ATTR_COUNT; ++i) {
+    const char* name = stowi_kernel_attr_names[i];
+    CHECK(strcmp(stowi_kernel_attr_names[i - 1], name) < 0);
+    CHECK_U64(stowi_kernel_attr_find(stow_str_of(name)), i);
+  }
+  static const char* const unknown[] = {"", "a", "axi", "axis_", "zz", "~"};
+  for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); ++i) {
+    CHECK_U64(stowi_kernel_attr_find(stow_str_of(unknown[i])), STOWI_KERNEL_ATTR_NONE);
+  }
+}
+
+TEST(AttributesAreReadByNumberAndByName) {
+  stow_attr attrs[] = {stow_attr_named("alpha", STOW_ATTR_FLOAT),
+                       stow_attr_named("axis", STOW_ATTR_INT)};
+  static const uint16_t ids[] = {STOWI_KERNEL_ATTR_ALPHA, STOWI_KERNEL_ATTR_AXIS};
+  attrs[0].f = 0.5;
+  attrs[1].i = 3;
+  for (int with_ids = 0; with_ids < 2; ++with_ids) {
+    stow_kernel_call call = {
+        .attr_count = 2, .attrs = attrs, .attr_ids = with_ids != 0 ? ids : NULL};
+    CHECK(stowi_kernel_attr(&call, STOWI_KERNEL_ATTR_AXIS) == &attrs[1]);
+    CHECK(stowi_kernel_int(&call, STOWI_KERNEL_ATTR_AXIS, 7) == 3);
+    CHECK(stowi_kernel_int(&call, STOWI_KERNEL_ATTR_ALPHA, 7) == 7);
+    CHECK(stowi_kernel_float(&call, STOWI_KERNEL_ATTR_ALPHA, 7) == 0.5);
+    CHECK(stowi_kernel_float(&call, STOWI_KERNEL_ATTR_AXIS, 7) == 3);
+    CHECK(stowi_kernel_attr(&call, STOWI_KERNEL_ATTR_BETA) == NULL);
+    CHECK(stowi_kernel_attr(&call, STOWI_KERNEL_ATTR_NONE) == NULL);
+    CHECK(stow_kernel_int(&call, "axis", 7) == 3);
   }
 }

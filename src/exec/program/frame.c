@@ -60,6 +60,7 @@ void stowi_exec_frame_call(stowi_exec_frame* frame, stow_node node) {
   call->results = frame->results;
   call->attr_count = step->attr_count;
   call->attrs = step->attrs;
+  call->attr_ids = step->attr_ids;
   call->scratch = stowi_exec_nothing;
   call->scratch_size = 0;
   call->user = step->kernel.user;

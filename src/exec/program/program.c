@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "exec/kernels/support/attrs.h"
 
 // ---------------------------------------------------------------------------------------------
 // Values
@@ -82,7 +83,7 @@ bool stowi_exec_is_bounded(const stow_graph* graph, stow_node node) {
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-static void describe_step(stowi_exec_program* program, stow_node node, stow_attr* attrs) {
+static void describe_step(stowi_exec_program* program, stow_node node, size_t first_attr) {
   const stow_graph* graph = program->graph;
   stowi_exec_step* step = &program->steps[node];
   *step = (stowi_exec_step){.op = stow_graph_op(graph, node),
@@ -90,8 +91,9 @@ static void describe_step(stowi_exec_program* program, stow_node node, stow_attr
                             .operand_count = stow_graph_operand_count(graph, node),
                             .first_result = stow_graph_first_result(graph, node),
                             .result_count = stow_graph_result_count(graph, node),
-                            .attrs = attrs,
-                            .attr_count = list_attrs(graph, node, attrs),
+                            .attrs = program->attrs + first_attr,
+                            .attr_ids = program->attr_ids + first_attr,
+                            .attr_count = list_attrs(graph, node, program->attrs + first_attr),
                             .scratch_index = SIZE_MAX,
                             .is_bounded = stowi_exec_is_bounded(graph, node)};
   program->most_operands = larger(program->most_operands, step->operand_count);
@@ -112,18 +114,23 @@ stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_grap
   program->values = STOWI_ARRAY(allocator, stowi_exec_value, program->value_count);
   program->steps = STOWI_ARRAY(allocator, stowi_exec_step, program->node_count);
   program->attrs = STOWI_ARRAY(allocator, stow_attr, program->attr_count);
-  STOW_TRY(stowi_need_memory(
-      program->values != NULL && program->steps != NULL && program->attrs != NULL, diag));
+  program->attr_ids = STOWI_ARRAY(allocator, uint16_t, program->attr_count);
+  STOW_TRY(stowi_need_memory(program->values != NULL && program->steps != NULL &&
+                                 program->attrs != NULL && program->attr_ids != NULL,
+                             diag));
   for (stow_value value = 0; value < program->value_count; ++value) {
     STOW_TRY(describe_value(program, value, diag));
   }
   for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
     program->values[stow_graph_outputs(graph)[i]].is_output = true;
   }
-  stow_attr* attrs = program->attrs;
+  size_t first = 0;
   for (stow_node node = 0; node < program->node_count; ++node) {
-    describe_step(program, node, attrs);
-    attrs += program->steps[node].attr_count;
+    describe_step(program, node, first);
+    first += program->steps[node].attr_count;
+  }
+  for (size_t i = 0; i < program->attr_count; ++i) {
+    program->attr_ids[i] = (uint16_t)stowi_kernel_attr_find(program->attrs[i].name);
   }
   return STOW_OK;
 }
@@ -132,4 +139,5 @@ void stowi_exec_program_free(stowi_exec_program* program) {
   STOWI_ARRAY_FREE(program->allocator, program->values, program->value_count);
   STOWI_ARRAY_FREE(program->allocator, program->steps, program->node_count);
   STOWI_ARRAY_FREE(program->allocator, program->attrs, program->attr_count);
+  STOWI_ARRAY_FREE(program->allocator, program->attr_ids, program->attr_count);
 }

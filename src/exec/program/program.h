@@ -32,7 +32,8 @@ typedef struct stowi_exec_step {
   size_t operand_count;
   stow_value first_result;  // the others follow
   size_t result_count;
-  const stow_attr* attrs;  // as given, then defaults of the others
+  const stow_attr* attrs;    // as given, then defaults of the others
+  const uint16_t* attr_ids;  // stowi_kernel_attr_id of each
   size_t attr_count;
   // Of the node's pieces of scratch, the one that was asked for here; SIZE_MAX: none.
   size_t scratch_index;
@@ -51,6 +52,7 @@ typedef struct stowi_exec_program {
   stowi_exec_value* values;  // by value
   stowi_exec_step* steps;    // by node
   stow_attr* attrs;          // of all steps
+  uint16_t* attr_ids;
 } stowi_exec_program;
 
 // |graph| is verified and all its dims are numbers. Steps have neither kernels nor scratch. O(nodes

@@ -47,6 +47,7 @@ static bool run_step(stow_program_state* state, const stow_program_step* step) {
                            .results = state->results,
                            .attr_count = step->attr_count,
                            .attrs = step->attrs,
+                           .attr_ids = step->attr_ids,
                            .scratch = step->scratch,
                            .scratch_size = step->scratch_size,
                            .workers = 1,

@@ -11,6 +11,7 @@ typedef struct stow_program_step {
   const stow_tensor* const* operands;
   const stow_tensor* results;  // one after the other
   const stow_attr* attrs;
+  const uint16_t* attr_ids;
   void* scratch;
   size_t scratch_size;
   uint32_t operand_count;

@@ -266,7 +266,7 @@ static stow_status run(stowi_plan_checker* checker) {
                       "the effects were made for another graph, or the graph has grown since");
   }
   STOW_TRY(stowi_plan_check_fresh(checker));
-  STOW_TRY(stow_graph_verify(checker->graph, checker->diag));
+  STOW_TRY(stowi_effects_verify_graph(checker->effects, checker->graph, checker->diag));
   STOW_TRY(stow_graph_require_bound(checker->graph, checker->diag));
   checker->steps = STOWI_ARRAY(checker->allocator, uint32_t, checker->node_count);
   checker->entries = STOWI_ARRAY(checker->allocator, uint32_t, checker->region_count);

@@ -178,7 +178,7 @@ stow_status stow_plan_make(const stow_graph* graph, const stow_effects* effects,
   stowi_plan_contest contest = {
       .request = {.graph = graph, .effects = effects, .allocator = allocator, .diag = diag}};
   STOW_TRY(stowi_plan_options_load(options, diag, &contest.request.options));
-  STOW_TRY(stow_graph_verify(graph, diag));
+  STOW_TRY(stowi_effects_verify_graph(effects, graph, diag));
   STOW_TRY(stow_graph_require_bound(graph, diag));
   stow_status status = hold(&contest, out_plan);
   stowi_plan_contest_free(&contest);

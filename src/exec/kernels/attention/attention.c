@@ -46,8 +46,8 @@ typedef struct plan {
 } plan;
 
 static int64_t heads_of(const stow_kernel_call* call, size_t k) {
-  int64_t heads = stow_kernel_int(call, "heads", 0);
-  int64_t kv_heads = stow_kernel_int(call, "kv_heads", 0);
+  int64_t heads = stowi_kernel_int(call, STOWI_KERNEL_ATTR_HEADS, 0);
+  int64_t kv_heads = stowi_kernel_int(call, STOWI_KERNEL_ATTR_KV_HEADS, 0);
   int64_t count = k == Q || kv_heads == 0 ? heads : kv_heads;
   return count == 0 ? 1 : count;
 }
@@ -108,7 +108,7 @@ static void plan_mask(const stow_kernel_call* call, plan* p) {
   }
   p->a.mask.batch = mask_batches(mask) == 1 ? 0 : stride;
   bool is_short = mask->dims[mask->rank - 1] == 1 && p->a.keys > 1 &&
-                  stow_kernel_bool(call, "pad_mask", false) &&
+                  stowi_kernel_bool(call, STOWI_KERNEL_ATTR_PAD_MASK, false) &&
                   stow_kernel_operand(call, LENGTHS) != NULL;
   if (is_short) {
     p->a.mask.keys = 1;
@@ -116,7 +116,7 @@ static void plan_mask(const stow_kernel_call* call, plan* p) {
 }
 
 static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve* carve) {
-  *p = (plan){.heads_first = stow_kernel_is(call, "layout", "bhsd")};
+  *p = (plan){.heads_first = stowi_kernel_is(call, STOWI_KERNEL_ATTR_LAYOUT, "bhsd")};
   view q = view_of(stow_kernel_operand(call, Q), heads_of(call, Q), p->heads_first);
   view k = view_of(stow_kernel_operand(call, K), heads_of(call, K), p->heads_first);
   view v = view_of(stow_kernel_operand(call, V), heads_of(call, V), p->heads_first);
@@ -142,15 +142,16 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   stow_tensor* out = stow_kernel_result(call, 0);
   a->out = view_of(out, (int64_t)q.heads, p->heads_first).heads_view;
   a->scores = stow_kernel_result(call, 3);
-  double scale = stow_kernel_float(call, "scale", 0);
+  double scale = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SCALE, 0);
   a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
-  a->softcap = stow_kernel_float(call, "softcap", 0);
-  a->causal = stow_kernel_bool(call, "causal", false);
-  a->left = stow_kernel_int(call, "window_left", -1);
-  a->right = stow_kernel_int(call, "window_right", -1);
+  a->softcap = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SOFTCAP, 0);
+  a->causal = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_CAUSAL, false);
+  a->left = stowi_kernel_int(call, STOWI_KERNEL_ATTR_WINDOW_LEFT, -1);
+  a->right = stowi_kernel_int(call, STOWI_KERNEL_ATTR_WINDOW_RIGHT, -1);
   a->outside = -INFINITY;
-  a->stage = (int)stow_kernel_int(call, "scores", 0);
-  a->in_f64 = a->q.dtype == STOW_F64 || stow_kernel_is(call, "softmax_dtype", "f64");
+  a->stage = (int)stowi_kernel_int(call, STOWI_KERNEL_ATTR_SCORES, 0);
+  a->in_f64 =
+      a->q.dtype == STOW_F64 || stowi_kernel_is(call, STOWI_KERNEL_ATTR_SOFTMAX_DTYPE, "f64");
   if (call->op == STOW_OP_ATTENTION) {
     plan_mask(call, p);
   }

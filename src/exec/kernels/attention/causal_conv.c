@@ -85,12 +85,12 @@ static stow_status run_causal_conv(stow_kernel_call* call) {
   l.channels = (size_t)l.x->dims[1];
   l.length = (size_t)l.x->dims[2];
   l.taps = (size_t)l.w->dims[2];
-  l.is_silu =
-      stow_kernel_is(call, "activation", "silu") || stow_kernel_is(call, "activation", "swish");
+  l.is_silu = stowi_kernel_is(call, STOWI_KERNEL_ATTR_ACTIVATION, "silu") ||
+              stowi_kernel_is(call, STOWI_KERNEL_ATTR_ACTIVATION, "swish");
   if (l.x->dtype != STOW_F32 && l.x->dtype != STOW_F16 && l.x->dtype != STOW_BF16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16 or bf16");
   }
-  if (!l.is_silu && !stow_kernel_is(call, "activation", "none")) {
+  if (!l.is_silu && !stowi_kernel_is(call, STOWI_KERNEL_ATTR_ACTIVATION, "none")) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "activation must be none, silu or swish");
   }
   if (l.past != NULL && stow_tensor_elements(l.past) != stow_tensor_elements(l.state)) {

@@ -3,6 +3,7 @@
 #include "exec/kernels/attention/fused.h"
 
 #include "exec/kernels/attention/attend.h"
+#include "exec/kernels/support/attrs.h"
 #include "exec/kernels/support/convert.h"
 
 size_t stowi_kernel_kept_room(const stow_tensor* cache) {
@@ -132,7 +133,7 @@ stow_status stowi_kernel_place_queries(const stow_kernel_call* call, size_t padd
     a->offsets[b] = past_counts[b] = (int64_t)past;
   }
   return read_padding(call, stow_kernel_operand(call, padding),
-                      stow_kernel_float(call, "mask_value", -10000), a);
+                      stowi_kernel_float(call, STOWI_KERNEL_ATTR_MASK_VALUE, -10000), a);
 }
 
 void stowi_kernel_attend_joined(const stow_kernel_call* call, const stowi_kernel_join join[2],

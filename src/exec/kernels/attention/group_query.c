@@ -43,8 +43,8 @@ static void read_heads(const stow_kernel_call* call, plan* p) {
   stowi_kernel_attention* a = &p->a;
   a->batches = (size_t)q->dims[0];
   a->queries = (size_t)q->dims[1];
-  a->heads = (size_t)stow_kernel_int(call, "heads", 1);
-  a->kv_heads = (size_t)stow_kernel_int(call, "kv_heads", 1);
+  a->heads = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_HEADS, 1);
+  a->kv_heads = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_KV_HEADS, 1);
   size_t all = k == NULL ? a->heads + 2 * a->kv_heads : a->heads;
   a->size = a->value_size = (size_t)q->dims[2] / all;
   a->q = stowi_kernel_heads_flat(q->data, q->dtype, all, a->queries, a->size);
@@ -60,12 +60,13 @@ static void read_heads(const stow_kernel_call* call, plan* p) {
 }
 
 static stowi_kernel_change change_of(const stow_kernel_call* call, const plan* p, size_t norm) {
-  stowi_kernel_change change = {.norm = stow_kernel_operand(call, norm),
-                                .epsilon = stow_kernel_float(call, "norm_epsilon", 1e-6),
-                                .interleaved = stow_kernel_bool(call, "interleaved", false),
-                                .sequence = p->a.queries,
-                                .offsets = p->turn_offsets};
-  if (stow_kernel_bool(call, "rotary", false)) {
+  stowi_kernel_change change = {
+      .norm = stow_kernel_operand(call, norm),
+      .epsilon = stowi_kernel_float(call, STOWI_KERNEL_ATTR_NORM_EPSILON, 1e-6),
+      .interleaved = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_INTERLEAVED, false),
+      .sequence = p->a.queries,
+      .offsets = p->turn_offsets};
+  if (stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ROTARY, false)) {
     change.cosines = stow_kernel_operand(call, COSINES);
     change.sines = stow_kernel_operand(call, SINES);
   }
@@ -84,7 +85,7 @@ static size_t room_of(const stow_kernel_call* call, const plan* p) {
 }
 
 static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve* carve) {
-  *p = (plan){.is_shared = stow_kernel_bool(call, "share_past", false)};
+  *p = (plan){.is_shared = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SHARE_PAST, false)};
   stowi_kernel_attention* a = &p->a;
   read_heads(call, p);
   a->keys = room_of(call, p);
@@ -106,17 +107,17 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   }
   stow_tensor* out = stow_kernel_result(call, 0);
   a->out = stowi_kernel_heads_flat(out->data, out->dtype, a->heads, a->queries, a->size);
-  double scale = stow_kernel_float(call, "scale", 0);
-  int64_t window = stow_kernel_int(call, "window", -1);
-  int64_t shown = stow_kernel_int(call, "scores", 0);
+  double scale = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SCALE, 0);
+  int64_t window = stowi_kernel_int(call, STOWI_KERNEL_ATTR_WINDOW, -1);
+  int64_t shown = stowi_kernel_int(call, STOWI_KERNEL_ATTR_SCORES, 0);
   a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
-  a->softcap = stow_kernel_float(call, "softcap", 0);
-  a->causal = stow_kernel_bool(call, "causal", true);
+  a->softcap = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SOFTCAP, 0);
+  a->causal = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_CAUSAL, true);
   a->left = window > 0 ? window - 1 : -1;
   a->right = -1;
   a->outside = -INFINITY;
   a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
-  a->smooth = stow_kernel_bool(call, "smooth_softmax", false);
+  a->smooth = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SMOOTH_SOFTMAX, false);
   a->sink = stow_kernel_operand(call, SINK);
   a->scores = shown == 0 ? NULL : stow_kernel_result(call, 3);
   a->stage = shown == 2 ? STOWI_KERNEL_STAGE_SOFTMAX : STOWI_KERNEL_STAGE_MASKED;
@@ -129,11 +130,12 @@ static stow_status check(const stow_kernel_call* call) {
   if (dtype != STOW_F32 && dtype != STOW_F16 && dtype != STOW_BF16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "q must be f32, f16 or bf16");
   }
-  if (!stow_kernel_is(call, "k_quant", "none") || !stow_kernel_is(call, "v_quant", "none")) {
+  if (!stowi_kernel_is(call, STOWI_KERNEL_ATTR_K_QUANT, "none") ||
+      !stowi_kernel_is(call, STOWI_KERNEL_ATTR_V_QUANT, "none")) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "caches must hold floats; quantised caches are unsupported");
   }
-  if (stow_kernel_bool(call, "rotary", false) &&
+  if (stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ROTARY, false) &&
       (stow_kernel_operand(call, COSINES) == NULL || stow_kernel_operand(call, SINES) == NULL)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                             "rotation needs operands 7 and 8 (cosines, sines)");
@@ -172,7 +174,8 @@ static stow_status check_sizes(const stow_kernel_call* call, const plan* p) {
 static void fit_caches(const stow_kernel_call* call) {
   const stow_tensor* past = stow_kernel_operand(call, PAST_K);
   const stow_tensor* total = stow_kernel_operand(call, TOTAL);
-  if (past == NULL || total == NULL || stow_kernel_bool(call, "share_past", false)) {
+  if (past == NULL || total == NULL ||
+      stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SHARE_PAST, false)) {
     return;
   }
   int64_t before = (int64_t)stowi_kernel_kept_room(past);
@@ -191,7 +194,7 @@ static void fit_caches(const stow_kernel_call* call) {
 // at once that a window stays and the cache can fill up again.
 static int64_t resident(const stow_kernel_call* call, const plan* p, int64_t count) {
   int64_t room = (int64_t)p->a.keys;
-  int64_t window = stow_kernel_int(call, "window", -1);
+  int64_t window = stowi_kernel_int(call, STOWI_KERNEL_ATTR_WINDOW, -1);
   if (!p->is_shared || window <= 0 || window > room || count <= room) {
     return count;
   }

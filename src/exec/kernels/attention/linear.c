@@ -54,15 +54,15 @@ static layer read_layer(const stow_kernel_call* call) {
   stow_tensor* out = stow_kernel_result(call, 0);
   l.batches = (size_t)q->dims[0];
   l.steps = (size_t)q->dims[1];
-  l.heads = (size_t)stow_kernel_int(call, "heads", 1);
-  l.kv_heads = (size_t)stow_kernel_int(call, "kv_heads", 1);
+  l.heads = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_HEADS, 1);
+  l.kv_heads = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_KV_HEADS, 1);
   l.key_size = (size_t)k->dims[2] / l.kv_heads;
   l.value_size = (size_t)v->dims[2] / l.kv_heads;
   l.q = stowi_kernel_heads_flat(q->data, q->dtype, l.heads, l.steps, l.key_size);
   l.k = stowi_kernel_heads_flat(k->data, k->dtype, l.kv_heads, l.steps, l.key_size);
   l.v = stowi_kernel_heads_flat(v->data, v->dtype, l.kv_heads, l.steps, l.value_size);
   l.out = stowi_kernel_heads_flat(out->data, out->dtype, l.heads, l.steps, l.value_size);
-  double scale = stow_kernel_float(call, "scale", 0);
+  double scale = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SCALE, 0);
   l.scale = (float)(scale == 0 ? 1 / sqrt((double)l.key_size) : scale);
   stowi_kernel_carve one = {NULL, 0};
   (void)take_workspace(&l, &one);
@@ -75,10 +75,10 @@ static stow_status read_rates(layer* l) {
   const stow_kernel_call* call = l->call;
   const stow_tensor* decay = stow_kernel_operand(call, DECAY);
   const stow_tensor* beta = stow_kernel_operand(call, BETA);
-  bool is_gated =
-      stow_kernel_is(call, "rule", "gated") || stow_kernel_is(call, "rule", "gated_delta");
-  bool is_delta =
-      stow_kernel_is(call, "rule", "delta") || stow_kernel_is(call, "rule", "gated_delta");
+  bool is_gated = stowi_kernel_is(call, STOWI_KERNEL_ATTR_RULE, "gated") ||
+                  stowi_kernel_is(call, STOWI_KERNEL_ATTR_RULE, "gated_delta");
+  bool is_delta = stowi_kernel_is(call, STOWI_KERNEL_ATTR_RULE, "delta") ||
+                  stowi_kernel_is(call, STOWI_KERNEL_ATTR_RULE, "gated_delta");
   if (is_gated != (decay != NULL) || is_delta != (beta != NULL)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                             "operand 4 (decay) is for gated rules only and operand 5 (beta) for "

@@ -107,11 +107,11 @@ static size_t past_length(const stow_kernel_call* call, const plan* p, bool is_c
 
 static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve* carve) {
   const stow_tensor* q = stow_kernel_operand(call, Q);
-  *p = (plan){.is_shared = stow_kernel_bool(call, "share_past", false)};
+  *p = (plan){.is_shared = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SHARE_PAST, false)};
   stowi_kernel_attention* a = &p->a;
   a->batches = (size_t)q->dims[0];
   a->queries = (size_t)q->dims[1];
-  a->heads = a->kv_heads = (size_t)stow_kernel_int(call, "heads", 1);
+  a->heads = a->kv_heads = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_HEADS, 1);
   if (stow_kernel_operand(call, K) == NULL) {
     read_packed(q, p);
   } else {
@@ -136,9 +136,9 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   }
   stow_tensor* out = stow_kernel_result(call, 0);
   a->out = stowi_kernel_heads_flat(out->data, out->dtype, a->heads, a->queries, a->value_size);
-  double scale = stow_kernel_float(call, "scale", 0);
+  double scale = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SCALE, 0);
   a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
-  a->causal = stow_kernel_bool(call, "causal", false);
+  a->causal = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_CAUSAL, false);
   a->left = a->right = -1;
   a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
   a->scores = stow_kernel_result(call, 3);
@@ -160,7 +160,7 @@ static stow_status check(const stow_kernel_call* call) {
                             "past k and past v must be given together");
   }
   const stow_tensor* length = stow_kernel_operand(call, PAST_LENGTH);
-  if (stow_kernel_bool(call, "share_past", false) && past != NULL &&
+  if (stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SHARE_PAST, false) && past != NULL &&
       (length == NULL || stow_tensor_elements(length) == 0)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                             "a cache with spare capacity needs operand 8 (past length)");

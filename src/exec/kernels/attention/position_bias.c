@@ -55,8 +55,8 @@ static void bias_task(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run_position_bias(stow_kernel_call* call) {
   biases b = {.table = stow_kernel_operand(call, 0),
               .out = stow_kernel_result(call, 0),
-              .max_distance = stow_kernel_int(call, "max_distance", 0),
-              .both_ways = stow_kernel_bool(call, "bidirectional", false)};
+              .max_distance = stowi_kernel_int(call, STOWI_KERNEL_ATTR_MAX_DISTANCE, 0),
+              .both_ways = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_BIDIRECTIONAL, false)};
   b.buckets = (size_t)b.table->dims[0];
   b.heads = (size_t)b.table->dims[1];
   const int64_t lengths[] = {stowi_kernel_int_at(stow_kernel_operand(call, 1), 0),

@@ -43,7 +43,7 @@ typedef struct plan {
 
 // Widths of q, k and v; q is as wide as k.
 static void read_widths(const stow_kernel_call* call, size_t columns, size_t* k, size_t* v) {
-  const stow_attr* sizes = stow_kernel_attr(call, "sizes");
+  const stow_attr* sizes = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_SIZES);
   bool is_given = sizes != NULL && sizes->kind == STOW_ATTR_INTS && sizes->count == 3;
   *k = is_given ? (size_t)sizes->ints[1] : columns / 3;
   *v = is_given ? (size_t)sizes->ints[2] : columns / 3;
@@ -111,11 +111,12 @@ static void plan_keys(plan* p, size_t k_width, stowi_kernel_carve* carve) {
 static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve* carve) {
   const stow_tensor* x = stow_kernel_operand(call, X);
   stow_tensor* out = stow_kernel_result(call, 0);
-  *p = (plan){.call = call, .is_shared = stow_kernel_bool(call, "share_past", false)};
+  *p = (plan){.call = call,
+              .is_shared = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SHARE_PAST, false)};
   stowi_kernel_attention* a = &p->a;
   a->batches = (size_t)x->dims[0];
   a->queries = (size_t)x->dims[1];
-  a->heads = a->kv_heads = (size_t)stow_kernel_int(call, "heads", 1);
+  a->heads = a->kv_heads = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_HEADS, 1);
   plan_product(p, carve);
   size_t k_width;
   size_t v_width;
@@ -125,9 +126,9 @@ static void plan_call(const stow_kernel_call* call, plan* p, stowi_kernel_carve*
   a->q = part_of_product(p, 0, a->size);
   plan_keys(p, k_width, carve);
   a->out = stowi_kernel_heads_flat(out->data, out->dtype, a->heads, a->queries, a->value_size);
-  double scale = stow_kernel_float(call, "scale", 0);
+  double scale = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SCALE, 0);
   a->scale = scale == 0 ? 1 / sqrt((double)a->size) : scale;
-  a->causal = stow_kernel_bool(call, "causal", false);
+  a->causal = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_CAUSAL, false);
   a->left = a->right = -1;
   a->mask = stowi_kernel_mask_of(stow_kernel_operand(call, SCORE_BIAS), 0);
   stowi_kernel_attend_carve(a, call->workers, carve);
@@ -204,11 +205,13 @@ static stow_status check(const stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "x must be f32, f16 or bf16, or integers with scales");
   }
-  if (stow_kernel_operand(call, CACHE_ORDER) != NULL || stow_kernel_bool(call, "rotary", false)) {
+  if (stow_kernel_operand(call, CACHE_ORDER) != NULL ||
+      stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ROTARY, false)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "rotations and beam search caches are unsupported");
   }
-  if (stow_kernel_operand(call, PAST) != NULL && stow_kernel_bool(call, "share_past", false) &&
+  if (stow_kernel_operand(call, PAST) != NULL &&
+      stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SHARE_PAST, false) &&
       (length == NULL || stow_tensor_elements(length) == 0)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                             "a cache with spare capacity needs operand 6 (past length)");

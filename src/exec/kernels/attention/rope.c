@@ -113,7 +113,7 @@ static void rope_task(void* user, size_t begin, size_t end, uint32_t worker) {
 static void read_rows(const stow_kernel_call* call, rope* r) {
   const stow_tensor* x = r->x;
   size_t last = (size_t)x->dims[x->rank - 1];
-  int64_t heads = stow_kernel_int(call, "heads", 0);
+  int64_t heads = stowi_kernel_int(call, STOWI_KERNEL_ATTR_HEADS, 0);
   r->heads_last = x->rank == 3;
   r->heads = x->rank >= 4 ? (size_t)x->dims[x->rank - 3] : 1;
   if (x->rank == 3 && heads > 0) {
@@ -125,7 +125,7 @@ static void read_rows(const stow_kernel_call* call, rope* r) {
   for (uint32_t i = 0; i + (x->rank == 3 ? 2U : 3U) < x->rank; ++i) {
     r->batches *= (size_t)x->dims[i];
   }
-  int64_t turned = stow_kernel_int(call, "rotary_dim", 0);
+  int64_t turned = stowi_kernel_int(call, STOWI_KERNEL_ATTR_ROTARY_DIM, 0);
   r->turned = turned == 0 ? r->size : (size_t)turned;
 }
 
@@ -159,7 +159,7 @@ static stow_status run_rope(stow_kernel_call* call) {
             .sines = stow_kernel_operand(call, 2),
             .positions = stow_kernel_operand(call, 3),
             .out = stow_kernel_result(call, 0),
-            .interleaved = stow_kernel_bool(call, "interleaved", false)};
+            .interleaved = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_INTERLEAVED, false)};
   if (stowi_kernel_kind(r.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(r.x->dtype) < 16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }

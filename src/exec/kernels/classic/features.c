@@ -105,7 +105,7 @@ static stow_status run_binarize(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   each_job j = {.change = binarize, .x = x, .y = call->results[0]};
   stow_status status = need_numbers(call, x);
-  j.number = stow_kernel_float(call, "threshold", 0);
+  j.number = stowi_kernel_float(call, STOWI_KERNEL_ATTR_THRESHOLD, 0);
   if (status == STOW_OK) {
     divide(call, stow_tensor_elements(x), STOWI_KERNEL_GRAIN, reals_task, &j);
   }
@@ -117,8 +117,8 @@ static stow_status run_scale_features(stow_kernel_call* call) {
   each_job j = {.x = x, .y = call->results[0], .columns = stowi_kernel_table_of(x).columns};
   stow_status status = need_numbers(call, x);
   j.change = scale;
-  j.values = stowi_kernel_list_of(call, "offset");
-  j.scales = stowi_kernel_list_of(call, "scale");
+  j.values = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_OFFSET);
+  j.scales = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_SCALE);
   status = status == STOW_OK ? check_list(call, &j.values, j.columns, "offset") : status;
   status = status == STOW_OK ? check_list(call, &j.scales, j.columns, "scale") : status;
   if (status == STOW_OK) {
@@ -134,9 +134,10 @@ static stow_status run_impute(stow_kernel_call* call) {
   stow_status status = need_numbers(call, x);
   bool is_real = stowi_kernel_kind(x->dtype) == STOW_KIND_FLOAT;
   j.change = impute;
-  j.values = stowi_kernel_list_of(call, is_real ? "imputed_value_floats" : "imputed_value_int64s");
-  j.number = stow_kernel_float(call, "replaced_value_float", 0);
-  j.integer = stow_kernel_int(call, "replaced_value_int64", 0);
+  j.values = stowi_kernel_list_of(call, is_real ? STOWI_KERNEL_ATTR_IMPUTED_VALUE_FLOATS
+                                                : STOWI_KERNEL_ATTR_IMPUTED_VALUE_INT64S);
+  j.number = stowi_kernel_float(call, STOWI_KERNEL_ATTR_REPLACED_VALUE_FLOAT, 0);
+  j.integer = stowi_kernel_int(call, STOWI_KERNEL_ATTR_REPLACED_VALUE_INT64, 0);
   if (status == STOW_OK) {
     status = check_list(call, &j.values, j.columns, "the list of values");
   }
@@ -200,11 +201,11 @@ static stow_status run_normalize_rows(stow_kernel_call* call) {
   stowi_kernel_table table = stowi_kernel_table_of(x);
   norm_job j = {x, call->results[0], table.columns, BY_MAX};
   stow_status status = need_numbers(call, x);
-  if (stow_kernel_is(call, "norm", "l1")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_NORM, "l1")) {
     j.kind = BY_L1;
-  } else if (stow_kernel_is(call, "norm", "l2")) {
+  } else if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_NORM, "l2")) {
     j.kind = BY_L2;
-  } else if (!stow_kernel_is(call, "norm", "max")) {
+  } else if (!stowi_kernel_is(call, STOWI_KERNEL_ATTR_NORM, "max")) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "norm must be max, l1 or l2");
   }
   if (status == STOW_OK && stow_tensor_elements(x) != 0) {
@@ -313,7 +314,7 @@ static void join_task(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run_join_features(stow_kernel_call* call) {
   const stow_tensor* y = call->results[0];
   stowi_kernel_table table = stowi_kernel_table_of(y);
-  join_job j = {call, stow_kernel_attr(call, "sizes"), y, table.columns};
+  join_job j = {call, stowi_kernel_attr(call, STOWI_KERNEL_ATTR_SIZES), y, table.columns};
   size_t sum = 0;
   for (size_t k = 0; k < call->operand_count; ++k) {
     if (stowi_kernel_kind(call->operands[k]->dtype) == STOW_KIND_COMPLEX) {
@@ -371,14 +372,15 @@ static void category_task(void* user, size_t begin, size_t end, uint32_t worker)
 static stow_status run_encode_categories(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   size_t count = stow_tensor_elements(x);
-  category_job j = {x, call->results[0]->data, stow_kernel_attr(call, "categories")};
+  category_job j = {x, call->results[0]->data,
+                    stowi_kernel_attr(call, STOWI_KERNEL_ATTR_CATEGORIES)};
   if (stowi_kernel_kind(x->dtype) == STOW_KIND_COMPLEX) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "elements must be floats or integers");
   }
   if (j.categories == NULL || j.categories->kind != STOW_ATTR_INTS) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "categories must be integers");
   }
-  for (size_t i = 0; !stow_kernel_bool(call, "zeros", true) && i < count; ++i) {
+  for (size_t i = 0; !stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ZEROS, true) && i < count; ++i) {
     if (category_of(&j, i) == SIZE_MAX) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "element %zu is an unknown category",
                               i);

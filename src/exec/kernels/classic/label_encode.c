@@ -27,7 +27,8 @@ static bool is_real(const stow_tensor* tensor) {
 }
 
 // The first of these lists that is there.
-static stowi_kernel_list first_list(const stow_kernel_call* call, const char* const* names) {
+static stowi_kernel_list first_list(const stow_kernel_call* call,
+                                    const stowi_kernel_attr_id* names) {
   stowi_kernel_list list = {0, NULL, NULL};
   for (size_t i = 0; i < 3 && list.count == 0; ++i) {
     list = stowi_kernel_list_of(call, names[i]);
@@ -36,12 +37,15 @@ static stowi_kernel_list first_list(const stow_kernel_call* call, const char* co
 }
 
 static stowi_kernel_list keys_of(const stow_kernel_call* call) {
-  static const char* const names[] = {"keys_tensor", "keys_int64s", "keys_floats"};
+  static const stowi_kernel_attr_id names[] = {
+      STOWI_KERNEL_ATTR_KEYS_TENSOR, STOWI_KERNEL_ATTR_KEYS_INT64S, STOWI_KERNEL_ATTR_KEYS_FLOATS};
   return first_list(call, names);
 }
 
 static stowi_kernel_list values_of(const stow_kernel_call* call) {
-  static const char* const names[] = {"values_tensor", "values_int64s", "values_floats"};
+  static const stowi_kernel_attr_id names[] = {STOWI_KERNEL_ATTR_VALUES_TENSOR,
+                                               STOWI_KERNEL_ATTR_VALUES_INT64S,
+                                               STOWI_KERNEL_ATTR_VALUES_FLOATS};
   return first_list(call, names);
 }
 
@@ -116,9 +120,9 @@ static stow_status run_label_encode(stow_kernel_call* call) {
                             "the number of keys (%zu) and of values (%zu) differ", j.keys.count,
                             j.values.count);
   }
-  stowi_kernel_list tensor = stowi_kernel_list_of(call, "default_tensor");
-  j.default_real = stow_kernel_float(call, "default_float", -0.0);
-  j.default_int = stow_kernel_int(call, "default_int64", -1);
+  stowi_kernel_list tensor = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_DEFAULT_TENSOR);
+  j.default_real = stowi_kernel_float(call, STOWI_KERNEL_ATTR_DEFAULT_FLOAT, -0.0);
+  j.default_int = stowi_kernel_int(call, STOWI_KERNEL_ATTR_DEFAULT_INT64, -1);
   if (tensor.count != 0) {
     j.default_real = stowi_kernel_list_real(&tensor, 0);
     j.default_int = stowi_kernel_list_int(&tensor, 0);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exec/kernels/rows/reals.h"
+#include "exec/kernels/support/attrs.h"
 
 static bool is_text(stow_str s, const char* text, size_t size) {
   return s.size == size && memcmp(s.data, text, size) == 0;
@@ -18,14 +19,14 @@ static bool names_tensor(stow_str s, const char* name) {
           memcmp(s.data + size, suffix, suffix_size) == 0);
 }
 
-stowi_kernel_list stowi_kernel_list_of(const stow_kernel_call* call, const char* name) {
-  const stow_attr* tensors = stow_kernel_attr(call, "tensors");
-  const stow_attr* attr = stow_kernel_attr(call, name);
+stowi_kernel_list stowi_kernel_list_of(const stow_kernel_call* call, stowi_kernel_attr_id name) {
+  const stow_attr* tensors = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_TENSORS);
+  const stow_attr* attr = stowi_kernel_attr(call, name);
   stowi_kernel_list list = {0, NULL, NULL};
   size_t named = tensors != NULL && tensors->kind == STOW_ATTR_STRINGS ? tensors->count : 0;
   for (size_t i = 0; i < named; ++i) {
     const stow_tensor* tensor = stow_kernel_operand(call, 1 + i);
-    if (tensor != NULL && names_tensor(tensors->strings[i], name)) {
+    if (tensor != NULL && names_tensor(tensors->strings[i], stowi_kernel_attr_names[name])) {
       list.tensor = tensor;
       list.count = stow_tensor_elements(tensor);
       return list;

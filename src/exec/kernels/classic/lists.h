@@ -5,6 +5,8 @@
 
 #include <stowage/kernel.h>
 
+#include "exec/kernels/support/attrs.h"
+
 typedef struct stowi_kernel_list {
   size_t count;  // 0 if there is none
   const stow_attr* attr;
@@ -12,7 +14,7 @@ typedef struct stowi_kernel_list {
 } stowi_kernel_list;
 
 // The attribute |name|, or the tensor of that name with or without `_as_tensor` after it.
-stowi_kernel_list stowi_kernel_list_of(const stow_kernel_call* call, const char* name);
+stowi_kernel_list stowi_kernel_list_of(const stow_kernel_call* call, stowi_kernel_attr_id name);
 
 // Element |i|, which must be there. Of strings these are 0.
 double stowi_kernel_list_real(const stowi_kernel_list* list, size_t i);

@@ -17,14 +17,15 @@
 stow_status stowi_kernel_transform_of(const stow_kernel_call* call,
                                       stowi_kernel_transform* out_transform) {
   static const char* const names[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
-  const stow_attr* attr = stow_kernel_attr(call, "post_transform");
+  const stow_attr* attr = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_POST_TRANSFORM);
   *out_transform = STOWI_KERNEL_TRANSFORM_NONE;
   if (attr == NULL) {
     return STOW_OK;
   }
   for (int i = 0; i <= STOWI_KERNEL_TRANSFORM_PROBIT; ++i) {
-    if (attr->kind == STOW_ATTR_INT ? attr->i == i
-                                    : stow_kernel_is(call, "post_transform", names[i])) {
+    if (attr->kind == STOW_ATTR_INT
+            ? attr->i == i
+            : stowi_kernel_is(call, STOWI_KERNEL_ATTR_POST_TRANSFORM, names[i])) {
       *out_transform = (stowi_kernel_transform)i;
       return STOW_OK;
     }
@@ -164,9 +165,9 @@ static stow_status run(stow_kernel_call* call, bool is_classifier) {
   stowi_kernel_table table = stowi_kernel_table_of(x);
   job j = {.x = x,
            .features = table.columns,
-           .coefficients = stowi_kernel_list_of(call, "coefficients"),
-           .intercepts = stowi_kernel_list_of(call, "intercepts"),
-           .labels = stowi_kernel_list_of(call, "classlabels_ints"),
+           .coefficients = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_COEFFICIENTS),
+           .intercepts = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_INTERCEPTS),
+           .labels = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_CLASSLABELS_INTS),
            .columns = columns_of(call),
            .out = call->results[call->result_count - 1],
            .out_labels = is_classifier ? call->results[0]->data : NULL,
@@ -201,10 +202,10 @@ static stow_status fail_kind(const stow_kernel_call* call) {
 }
 
 static stow_status scratch_classifier(const stow_kernel_call* call, uint64_t* out_bytes) {
-  if (stow_kernel_is(call, "kind", "linear")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "linear")) {
     return linear_scratch(call, out_bytes);
   }
-  if (stow_kernel_is(call, "kind", "svm")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "svm")) {
     return stowi_kernel_svm_scratch(call, out_bytes);
   }
   return stowi_kernel_tree_classes_scratch(call, out_bytes);
@@ -212,21 +213,21 @@ static stow_status scratch_classifier(const stow_kernel_call* call, uint64_t* ou
 
 static stow_status run_classifier(stow_kernel_call* call) {
   STOWI_KERNEL_TRY(need_reals(call));
-  if (stow_kernel_is(call, "kind", "linear")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "linear")) {
     return linear_classify(call);
   }
-  if (stow_kernel_is(call, "kind", "svm")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "svm")) {
     return stowi_kernel_svm_classify(call);
   }
-  return stow_kernel_is(call, "kind", "trees") ? stowi_kernel_trees_classify(call)
-                                               : fail_kind(call);
+  return stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "trees") ? stowi_kernel_trees_classify(call)
+                                                                : fail_kind(call);
 }
 
 static stow_status scratch_regressor(const stow_kernel_call* call, uint64_t* out_bytes) {
-  if (stow_kernel_is(call, "kind", "linear")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "linear")) {
     return linear_scratch(call, out_bytes);
   }
-  if (stow_kernel_is(call, "kind", "svm")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "svm")) {
     return stowi_kernel_svm_scratch(call, out_bytes);
   }
   return stowi_kernel_tree_targets_scratch(call, out_bytes);
@@ -234,13 +235,14 @@ static stow_status scratch_regressor(const stow_kernel_call* call, uint64_t* out
 
 static stow_status run_regressor(stow_kernel_call* call) {
   STOWI_KERNEL_TRY(need_reals(call));
-  if (stow_kernel_is(call, "kind", "linear")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "linear")) {
     return linear_regress(call);
   }
-  if (stow_kernel_is(call, "kind", "svm")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "svm")) {
     return stowi_kernel_svm_regress(call);
   }
-  return stow_kernel_is(call, "kind", "trees") ? stowi_kernel_trees_regress(call) : fail_kind(call);
+  return stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "trees") ? stowi_kernel_trees_regress(call)
+                                                                : fail_kind(call);
 }
 
 STOWI_KERNEL(CLASSIFIER, scratch_classifier, run_classifier);

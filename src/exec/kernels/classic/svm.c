@@ -74,7 +74,7 @@ static room room_of(const job* j, uint32_t worker) {
 // Of a classifier; a regressor has a number for it. Where sums overflow, the call is refused later.
 static size_t count_vectors(const stow_kernel_call* call, const stowi_kernel_list* per_class) {
   if (per_class->count == 0) {
-    int64_t supports = stow_kernel_int(call, "n_supports", 0);
+    int64_t supports = stowi_kernel_int(call, STOWI_KERNEL_ATTR_N_SUPPORTS, 0);
     return supports > 0 ? (size_t)supports : 0;
   }
   size_t sum = 0;
@@ -89,17 +89,17 @@ static void read_model(const stow_kernel_call* call, job* j) {
   const stow_tensor* scores = call->results[call->result_count - 1];
   j->x = call->operands[0];
   j->features = stowi_kernel_table_of(j->x).columns;
-  j->coefficients = stowi_kernel_list_of(call, "coefficients");
-  j->vectors = stowi_kernel_list_of(call, "support_vectors");
-  j->rho = stowi_kernel_list_of(call, "rho");
-  j->prob_a = stowi_kernel_list_of(call, "prob_a");
-  j->prob_b = stowi_kernel_list_of(call, "prob_b");
-  j->labels = stowi_kernel_list_of(call, "classlabels_ints");
-  j->per_class = stowi_kernel_list_of(call, "vectors_per_class");
+  j->coefficients = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_COEFFICIENTS);
+  j->vectors = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_SUPPORT_VECTORS);
+  j->rho = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_RHO);
+  j->prob_a = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_PROB_A);
+  j->prob_b = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_PROB_B);
+  j->labels = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_CLASSLABELS_INTS);
+  j->per_class = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_VECTORS_PER_CLASS);
   j->vector_count = count_vectors(call, &j->per_class);
   j->classes = j->labels.count == 0 ? 1 : j->labels.count;
   j->columns = stowi_kernel_table_of(scores).columns;
-  j->is_one_class = stow_kernel_int(call, "one_class", 0) != 0;
+  j->is_one_class = stowi_kernel_int(call, STOWI_KERNEL_ATTR_ONE_CLASS, 0) != 0;
   j->out = scores;
   j->scratch_count = room_count(j->vector_count, j->classes, j->columns);
 }
@@ -335,15 +335,15 @@ static void regress_task(void* user, size_t begin, size_t end, uint32_t worker) 
 
 static stow_status read_kernel(const stow_kernel_call* call, job* j) {
   static const char* const names[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
-  stowi_kernel_list params = stowi_kernel_list_of(call, "kernel_params");
-  const stow_attr* attr = stow_kernel_attr(call, "kernel_type");
+  stowi_kernel_list params = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_KERNEL_PARAMS);
+  const stow_attr* attr = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_KERNEL_TYPE);
   if (params.count >= 3) {
     j->gamma = stowi_kernel_list_real(&params, 0);
     j->coef0 = stowi_kernel_list_real(&params, 1);
     j->degree = stowi_kernel_list_real(&params, 2);
   }
   for (int i = LINEAR; i <= SIGMOID; ++i) {
-    if (attr == NULL || stow_kernel_is(call, "kernel_type", names[i])) {
+    if (attr == NULL || stowi_kernel_is(call, STOWI_KERNEL_ATTR_KERNEL_TYPE, names[i])) {
       j->kind = (kernel_kind)i;
       return STOW_OK;
     }

@@ -126,17 +126,17 @@ static stow_status run_tfidf(stow_kernel_call* call) {
            .y = call->results[0]->data,
            .row = table.columns,
            .columns = stowi_kernel_table_of(call->results[0]).columns,
-           .pool = stowi_kernel_list_of(call, "pool_int64s"),
-           .starts = stowi_kernel_list_of(call, "ngram_counts"),
-           .columns_of = stowi_kernel_list_of(call, "ngram_indexes"),
-           .weights = stowi_kernel_list_of(call, "weights"),
-           .shortest = stow_kernel_int(call, "min_gram_length", 1),
-           .longest = stow_kernel_int(call, "max_gram_length", 1),
-           .skips = stow_kernel_int(call, "max_skip_count", 0),
+           .pool = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_POOL_INT64S),
+           .starts = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NGRAM_COUNTS),
+           .columns_of = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NGRAM_INDEXES),
+           .weights = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_WEIGHTS),
+           .shortest = stowi_kernel_int(call, STOWI_KERNEL_ATTR_MIN_GRAM_LENGTH, 1),
+           .longest = stowi_kernel_int(call, STOWI_KERNEL_ATTR_MAX_GRAM_LENGTH, 1),
+           .skips = stowi_kernel_int(call, STOWI_KERNEL_ATTR_MAX_SKIP_COUNT, 0),
            .mode = BY_COUNT};
-  if (stow_kernel_is(call, "mode", "IDF")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "IDF")) {
     j.mode = BY_WEIGHT;
-  } else if (stow_kernel_is(call, "mode", "TFIDF")) {
+  } else if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "TFIDF")) {
     j.mode = BY_BOTH;
   }
   STOWI_KERNEL_TRY(check(call, &j));

@@ -68,18 +68,22 @@ typedef struct tables {
 
 static tables read_tables(const stow_kernel_call* call, bool is_classes) {
   return (tables){
-      .trees = stowi_kernel_list_of(call, "nodes_treeids"),
-      .ids = stowi_kernel_list_of(call, "nodes_nodeids"),
-      .features = stowi_kernel_list_of(call, "nodes_featureids"),
-      .modes = stowi_kernel_list_of(call, "nodes_modes"),
-      .values = stowi_kernel_list_of(call, "nodes_values"),
-      .yes = stowi_kernel_list_of(call, "nodes_truenodeids"),
-      .no = stowi_kernel_list_of(call, "nodes_falsenodeids"),
-      .missing = stowi_kernel_list_of(call, "nodes_missing_value_tracks_true"),
-      .leaf_trees = stowi_kernel_list_of(call, is_classes ? "class_treeids" : "target_treeids"),
-      .leaf_ids = stowi_kernel_list_of(call, is_classes ? "class_nodeids" : "target_nodeids"),
-      .leaf_outputs = stowi_kernel_list_of(call, is_classes ? "class_ids" : "target_ids"),
-      .leaf_weights = stowi_kernel_list_of(call, is_classes ? "class_weights" : "target_weights")};
+      .trees = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_TREEIDS),
+      .ids = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_NODEIDS),
+      .features = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_FEATUREIDS),
+      .modes = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_MODES),
+      .values = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_VALUES),
+      .yes = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_TRUENODEIDS),
+      .no = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_FALSENODEIDS),
+      .missing = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_MISSING_VALUE_TRACKS_TRUE),
+      .leaf_trees = stowi_kernel_list_of(
+          call, is_classes ? STOWI_KERNEL_ATTR_CLASS_TREEIDS : STOWI_KERNEL_ATTR_TARGET_TREEIDS),
+      .leaf_ids = stowi_kernel_list_of(
+          call, is_classes ? STOWI_KERNEL_ATTR_CLASS_NODEIDS : STOWI_KERNEL_ATTR_TARGET_NODEIDS),
+      .leaf_outputs = stowi_kernel_list_of(
+          call, is_classes ? STOWI_KERNEL_ATTR_CLASS_IDS : STOWI_KERNEL_ATTR_TARGET_IDS),
+      .leaf_weights = stowi_kernel_list_of(
+          call, is_classes ? STOWI_KERNEL_ATTR_CLASS_WEIGHTS : STOWI_KERNEL_ATTR_TARGET_WEIGHTS)};
 }
 
 stow_status stowi_kernel_trees_scratch(const stow_kernel_call* call, bool is_classes,
@@ -184,11 +188,12 @@ static void find_roots(const stowi_kernel_entry* names, stowi_kernel_trees* tree
 
 static stow_status read_aggregate(const stow_kernel_call* call, stowi_kernel_aggregate* out) {
   static const char* const names[] = {"AVERAGE", "SUM", "MIN", "MAX"};
-  const stow_attr* attr = stow_kernel_attr(call, "aggregate_function");
+  const stow_attr* attr = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_AGGREGATE_FUNCTION);
   *out = STOWI_KERNEL_AGGREGATE_SUM;
   for (int i = 0; attr != NULL && i <= STOWI_KERNEL_AGGREGATE_MAX; ++i) {
-    if (attr->kind == STOW_ATTR_INT ? attr->i == i
-                                    : stow_kernel_is(call, "aggregate_function", names[i])) {
+    if (attr->kind == STOW_ATTR_INT
+            ? attr->i == i
+            : stowi_kernel_is(call, STOWI_KERNEL_ATTR_AGGREGATE_FUNCTION, names[i])) {
       *out = (stowi_kernel_aggregate)i;
       return STOW_OK;
     }
@@ -227,7 +232,7 @@ stow_status stowi_kernel_trees_prepare(const stow_kernel_call* call, bool is_cla
   trees->root_count = t.ids.count;
   trees->weight_count = t.leaf_ids.count;
   trees->weight_values = t.leaf_weights;
-  trees->base = stowi_kernel_list_of(call, "base_values");
+  trees->base = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_BASE_VALUES);
   stowi_kernel_entry* names = use_scratch(call, trees->node_count, trees);
   for (size_t i = 0; i < trees->node_count; ++i) {
     names[i] = (stowi_kernel_entry){stowi_kernel_list_int(&t.trees, i),
@@ -248,9 +253,9 @@ stow_status stowi_kernel_trees_prepare(const stow_kernel_call* call, bool is_cla
 
 stow_status stowi_kernel_ensemble_scratch(const stow_kernel_call* call, size_t outputs,
                                           uint64_t* out_bytes) {
-  size_t nodes = stowi_kernel_list_of(call, "nodes_featureids").count;
-  size_t leaves = stowi_kernel_list_of(call, "leaf_targetids").count;
-  size_t roots = stowi_kernel_list_of(call, "tree_roots").count;
+  size_t nodes = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_FEATUREIDS).count;
+  size_t leaves = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_LEAF_TARGETIDS).count;
+  size_t roots = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_TREE_ROOTS).count;
   *out_bytes = scratch_size(call, nodes + leaves, 0, roots, leaves, outputs);
   return STOW_OK;
 }
@@ -268,17 +273,18 @@ typedef struct links {
 } links;
 
 static links read_links(const stow_kernel_call* call) {
-  return (links){.modes = stowi_kernel_list_of(call, "nodes_modes"),
-                 .splits = stowi_kernel_list_of(call, "nodes_splits"),
-                 .features = stowi_kernel_list_of(call, "nodes_featureids"),
-                 .missing = stowi_kernel_list_of(call, "nodes_missing_value_tracks_true"),
-                 .ids = {stowi_kernel_list_of(call, "nodes_truenodeids"),
-                         stowi_kernel_list_of(call, "nodes_falsenodeids")},
-                 .leaves = {stowi_kernel_list_of(call, "nodes_trueleafs"),
-                            stowi_kernel_list_of(call, "nodes_falseleafs")},
-                 .roots = stowi_kernel_list_of(call, "tree_roots"),
-                 .nodes = stowi_kernel_list_of(call, "nodes_featureids").count,
-                 .leaf_count = stowi_kernel_list_of(call, "leaf_targetids").count};
+  return (links){
+      .modes = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_MODES),
+      .splits = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_SPLITS),
+      .features = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_FEATUREIDS),
+      .missing = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_MISSING_VALUE_TRACKS_TRUE),
+      .ids = {stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_TRUENODEIDS),
+              stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_FALSENODEIDS)},
+      .leaves = {stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_TRUELEAFS),
+                 stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_FALSELEAFS)},
+      .roots = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_TREE_ROOTS),
+      .nodes = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_NODES_FEATUREIDS).count,
+      .leaf_count = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_LEAF_TARGETIDS).count};
 }
 
 static stow_status check_links(const stow_kernel_call* call, const links* l, size_t weights) {
@@ -342,7 +348,7 @@ static void find_members(const stowi_kernel_trees* trees, size_t nodes) {
 
 static stow_status read_leaves(const stow_kernel_call* call, const links* l,
                                const stowi_kernel_trees* trees) {
-  stowi_kernel_list targets = stowi_kernel_list_of(call, "leaf_targetids");
+  stowi_kernel_list targets = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_LEAF_TARGETIDS);
   for (size_t i = 0; i < l->leaf_count; ++i) {
     int64_t target = stowi_kernel_list_int(&targets, i);
     if (target < 0 || (uint64_t)target >= trees->outputs) {
@@ -359,7 +365,7 @@ stow_status stowi_kernel_ensemble_prepare(const stow_kernel_call* call, size_t o
                                           stowi_kernel_trees* trees) {
   links l = read_links(call);
   stow_status status = begin(call, outputs, trees);
-  trees->weight_values = stowi_kernel_list_of(call, "leaf_weights");
+  trees->weight_values = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_LEAF_WEIGHTS);
   status = status == STOW_OK ? check_links(call, &l, trees->weight_values.count) : status;
   if (status != STOW_OK) {
     return status;
@@ -367,7 +373,7 @@ stow_status stowi_kernel_ensemble_prepare(const stow_kernel_call* call, size_t o
   trees->node_count = l.nodes + l.leaf_count;
   trees->weight_count = l.leaf_count;
   trees->root_count = l.roots.count;
-  trees->members = stowi_kernel_list_of(call, "membership_values");
+  trees->members = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_MEMBERSHIP_VALUES);
   (void)use_scratch(call, 0, trees);
   for (size_t i = 0; status == STOW_OK && i < l.nodes; ++i) {
     status = read_branch(call, &l, trees, i);

@@ -210,7 +210,7 @@ stow_status stowi_kernel_tree_classes_scratch(const stow_kernel_call* call, uint
 }
 
 stow_status stowi_kernel_trees_classify(stow_kernel_call* call) {
-  job j = {.labels = stowi_kernel_list_of(call, "classlabels_int64s"),
+  job j = {.labels = stowi_kernel_list_of(call, STOWI_KERNEL_ATTR_CLASSLABELS_INT64S),
            .out = call->results[1],
            .out_labels = call->results[0]->data,
            .columns = columns_of(call->results[1])};

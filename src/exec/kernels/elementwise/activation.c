@@ -47,21 +47,30 @@ STOWI_KERNEL_UNARY_F64(parametric_softplus, p[0] * stowi_kernel_softplus(p[1] * 
     STOW_OP_##op, cost, name##_f32, name##_f64, NULL, NULL, false, { __VA_ARGS__ } \
   }
 
-static const stowi_kernel_unary gelu_tanh_row[] = {ROW(GELU, gelu_tanh, 24, NULL)};
+static const stowi_kernel_unary gelu_tanh_row[] = {
+    ROW(GELU, gelu_tanh, 24, STOWI_KERNEL_ATTR_NONE)};
 static const stowi_kernel_unary rows[] = {
-    ROW(GELU, gelu, 20, NULL),
-    ROW(SILU, silu, 14, "alpha"),
-    ROW(LEAKY_RELU, leaky_relu, 1, "alpha"),
-    ROW(ELU, elu, 10, "alpha"),
-    ROW(SELU, selu, 10, "alpha", "gamma"),
-    ROW(CELU, celu, 14, "alpha"),
-    ROW(THRESHOLDED_RELU, thresholded_relu, 1, "alpha"),
-    ROW(HARD_SWISH, hard_swish, 2, NULL),
-    ROW(HARD_SIGMOID, hard_sigmoid, 2, "alpha", "beta"),
-    {STOW_OP_SHRINK, 2, shrink_f32, shrink_f64, NULL, NULL, true, {"bias", "lambd"}},
-    ROW(AFFINE, affine, 1, "alpha", "beta"),
-    ROW(SCALED_TANH, scaled_tanh, 16, "alpha", "beta"),
-    ROW(PARAMETRIC_SOFTPLUS, parametric_softplus, 24, "alpha", "beta"),
+    ROW(GELU, gelu, 20, STOWI_KERNEL_ATTR_NONE),
+    ROW(SILU, silu, 14, STOWI_KERNEL_ATTR_ALPHA),
+    ROW(LEAKY_RELU, leaky_relu, 1, STOWI_KERNEL_ATTR_ALPHA),
+    ROW(ELU, elu, 10, STOWI_KERNEL_ATTR_ALPHA),
+    ROW(SELU, selu, 10, STOWI_KERNEL_ATTR_ALPHA, STOWI_KERNEL_ATTR_GAMMA),
+    ROW(CELU, celu, 14, STOWI_KERNEL_ATTR_ALPHA),
+    ROW(THRESHOLDED_RELU, thresholded_relu, 1, STOWI_KERNEL_ATTR_ALPHA),
+    ROW(HARD_SWISH, hard_swish, 2, STOWI_KERNEL_ATTR_NONE),
+    ROW(HARD_SIGMOID, hard_sigmoid, 2, STOWI_KERNEL_ATTR_ALPHA, STOWI_KERNEL_ATTR_BETA),
+    {STOW_OP_SHRINK,
+     2,
+     shrink_f32,
+     shrink_f64,
+     NULL,
+     NULL,
+     true,
+     {STOWI_KERNEL_ATTR_BIAS, STOWI_KERNEL_ATTR_LAMBD}},
+    ROW(AFFINE, affine, 1, STOWI_KERNEL_ATTR_ALPHA, STOWI_KERNEL_ATTR_BETA),
+    ROW(SCALED_TANH, scaled_tanh, 16, STOWI_KERNEL_ATTR_ALPHA, STOWI_KERNEL_ATTR_BETA),
+    ROW(PARAMETRIC_SOFTPLUS, parametric_softplus, 24, STOWI_KERNEL_ATTR_ALPHA,
+        STOWI_KERNEL_ATTR_BETA),
 };
 
 static stow_status run(stow_kernel_call* call) {
@@ -69,7 +78,7 @@ static stow_status run(stow_kernel_call* call) {
 }
 
 static stow_status run_gelu(stow_kernel_call* call) {
-  return stow_kernel_is(call, "approximate", "tanh")
+  return stowi_kernel_is(call, STOWI_KERNEL_ATTR_APPROXIMATE, "tanh")
              ? stowi_kernel_unary_run(call, gelu_tanh_row, 1)
              : run(call);
 }

@@ -76,7 +76,7 @@ stow_status stowi_kernel_binary_run(stow_kernel_call* call, const stowi_kernel_b
                    .a = call->operands[0],
                    .b = call->operands[1],
                    .out = call->results[0],
-                   .p = row->name == NULL ? 0 : stow_kernel_float(call, row->name, 0)};
+                   .p = stowi_kernel_float(call, row->name, 0)};
   stowi_kernel_walk_init(&t.walk, t.out, call->operands, 2);
   stow_split_task task = task_of(&t);
   if (task == NULL) {

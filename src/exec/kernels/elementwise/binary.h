@@ -6,6 +6,7 @@
 
 #include <stowage/kernel.h>
 
+#include "exec/kernels/support/attrs.h"
 #include "exec/kernels/support/vector.h"
 
 typedef struct stowi_kernel_binary {
@@ -19,7 +20,7 @@ typedef struct stowi_kernel_binary {
   void (*f64)(const double* a, const double* b, double* out, size_t count, double p);
   void (*i64)(const int64_t* a, const int64_t* b, int64_t* out, size_t count);
   void (*u64)(const uint64_t* a, const uint64_t* b, uint64_t* out, size_t count);
-  const char* name;  // the float attribute that is the parameter, or NULL
+  stowi_kernel_attr_id name;  // the float attribute that is the parameter, if there is one
 } stowi_kernel_binary;
 
 // Runs |row| on operands 0 and 1, which are computed in the type of operand 0. What a row lacks is

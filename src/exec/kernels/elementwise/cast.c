@@ -80,10 +80,11 @@ static stow_status run_cast(stow_kernel_call* call) {
                             stowi_kernel_dtype_text(from), stowi_kernel_dtype_text(to));
   }
   if (stowi_kernel_is_small(to)) {
-    t.saturates = stow_kernel_bool(call, "saturate", true);
-    t.round = stow_kernel_is(call, "round_mode", "down")      ? STOWI_KERNEL_ROUND_DOWN
-              : stow_kernel_is(call, "round_mode", "nearest") ? STOWI_KERNEL_ROUND_NEAREST
-                                                              : STOWI_KERNEL_ROUND_UP;
+    t.saturates = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SATURATE, true);
+    t.round = stowi_kernel_is(call, STOWI_KERNEL_ATTR_ROUND_MODE, "down") ? STOWI_KERNEL_ROUND_DOWN
+              : stowi_kernel_is(call, STOWI_KERNEL_ATTR_ROUND_MODE, "nearest")
+                  ? STOWI_KERNEL_ROUND_NEAREST
+                  : STOWI_KERNEL_ROUND_UP;
   }
   stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 2, task_of(from, to), &t);
   return STOW_OK;

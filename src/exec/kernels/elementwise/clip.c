@@ -61,15 +61,15 @@ DEFINE_BLOCKS(run_u64, int64_t, uint64_t, stowi_kernel_load_i64, stowi_kernel_st
 
 // Bound |k|, an operand if there is one, else the attribute; as a float, and as an integer of
 // |dtype|'s sign.
-static void read_bound(const stow_kernel_call* call, size_t k, const char* name, stow_dtype dtype,
-                       double* out_float, int64_t* out_int) {
+static void read_bound(const stow_kernel_call* call, size_t k, stowi_kernel_attr_id name,
+                       stow_dtype dtype, double* out_float, int64_t* out_int) {
   const stow_tensor* bound = stow_kernel_operand(call, k);
   if (bound != NULL && stow_tensor_elements(bound) != 0) {
     *out_float = stowi_kernel_float_at(bound, 0);
     *out_int = stowi_kernel_int_at(bound, 0);
     return;
   }
-  *out_float = stow_kernel_float(call, name, k == 1 ? -(double)INFINITY : (double)INFINITY);
+  *out_float = stowi_kernel_float(call, name, k == 1 ? -(double)INFINITY : (double)INFINITY);
   if (stowi_kernel_kind(dtype) == STOW_KIND_UNSIGNED) {
     double positive = *out_float < 0 ? 0 : *out_float;
     stowi_kernel_store_f64(STOW_U64, out_int, 0, 1, &positive);
@@ -97,8 +97,8 @@ static stow_status run(stow_kernel_call* call) {
                             "operand 0 is %s, expected floats or integers",
                             stowi_kernel_dtype_text(t.in->dtype));
   }
-  read_bound(call, 1, "min", t.in->dtype, &t.low, &t.low_int);
-  read_bound(call, 2, "max", t.in->dtype, &t.high, &t.high_int);
+  read_bound(call, 1, STOWI_KERNEL_ATTR_MIN, t.in->dtype, &t.low, &t.low_int);
+  read_bound(call, 2, STOWI_KERNEL_ATTR_MAX, t.in->dtype, &t.high, &t.high_int);
   stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 1, task, &t);
   return STOW_OK;
 }

@@ -33,14 +33,14 @@ STOWI_KERNEL_BINARY_INT(left_u64, uint64, shift_left(x, y))
 STOWI_KERNEL_BINARY_INT(right_i64, int64, shift_right_signed(x, y))
 STOWI_KERNEL_BINARY_INT(right_u64, uint64, shift_right(x, y))
 
-static const stowi_kernel_binary left = {STOW_OP_BIT_SHIFT, 4,        NULL, NULL,
-                                         left_i64,          left_u64, NULL};
-static const stowi_kernel_binary right = {STOW_OP_BIT_SHIFT, 4,         NULL, NULL,
-                                          right_i64,         right_u64, NULL};
+static const stowi_kernel_binary left = {STOW_OP_BIT_SHIFT,     4, NULL, NULL, left_i64, left_u64,
+                                         STOWI_KERNEL_ATTR_NONE};
+static const stowi_kernel_binary right = {
+    STOW_OP_BIT_SHIFT, 4, NULL, NULL, right_i64, right_u64, STOWI_KERNEL_ATTR_NONE};
 static const stowi_kernel_binary rows[] = {
-    {STOW_OP_AND, 4, NULL, NULL, and_i64, and_u64, NULL},
-    {STOW_OP_OR, 4, NULL, NULL, or_i64, or_u64, NULL},
-    {STOW_OP_XOR, 4, NULL, NULL, xor_i64, xor_u64, NULL},
+    {STOW_OP_AND, 4, NULL, NULL, and_i64, and_u64, STOWI_KERNEL_ATTR_NONE},
+    {STOW_OP_OR, 4, NULL, NULL, or_i64, or_u64, STOWI_KERNEL_ATTR_NONE},
+    {STOW_OP_XOR, 4, NULL, NULL, xor_i64, xor_u64, STOWI_KERNEL_ATTR_NONE},
 };
 
 static stow_status run(stow_kernel_call* call) {
@@ -49,7 +49,8 @@ static stow_status run(stow_kernel_call* call) {
 }
 
 static stow_status run_shift(stow_kernel_call* call) {
-  return stowi_kernel_binary_run(call, stow_kernel_is(call, "direction", "left") ? &left : &right);
+  return stowi_kernel_binary_run(
+      call, stowi_kernel_is(call, STOWI_KERNEL_ATTR_DIRECTION, "left") ? &left : &right);
 }
 
 STOWI_KERNEL(AND, NULL, run);
@@ -119,8 +120,8 @@ static void run_kind_blocks(void* user, size_t begin, size_t end, uint32_t worke
 static stow_status run_kind(stow_kernel_call* call) {
   bool is_nan = call->op == STOW_OP_IS_NAN;
   kind_task t = {call->operands[0], call->results[0]->data, is_nan,
-                 !is_nan && stow_kernel_bool(call, "detect_positive", true),
-                 !is_nan && stow_kernel_bool(call, "detect_negative", true)};
+                 !is_nan && stowi_kernel_bool(call, STOWI_KERNEL_ATTR_DETECT_POSITIVE, true),
+                 !is_nan && stowi_kernel_bool(call, STOWI_KERNEL_ATTR_DETECT_NEGATIVE, true)};
   if (stowi_kernel_kind(t.in->dtype) == STOW_KIND_COMPLEX) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected floats",
                             stowi_kernel_dtype_text(t.in->dtype));

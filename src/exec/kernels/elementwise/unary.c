@@ -2,6 +2,7 @@
 // time, which is read as a whole before it is written. Linear in the elements.
 #include "exec/kernels/elementwise/unary.h"
 
+#include "exec/kernels/support/attrs.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/walk.h"
 
@@ -74,8 +75,9 @@ stow_status stowi_kernel_unary_run(stow_kernel_call* call, const stowi_kernel_un
                             stowi_kernel_dtype_text(t.in->dtype),
                             t.row != NULL && t.row->i64 != NULL ? " or integers" : "");
   }
-  for (size_t k = 0; k < STOWI_KERNEL_UNARY_PARAMS && t.row->names[k] != NULL; ++k) {
-    t.p[k] = stow_kernel_float(call, t.row->names[k], 0);
+  for (size_t k = 0; k < STOWI_KERNEL_UNARY_PARAMS && t.row->names[k] != STOWI_KERNEL_ATTR_NONE;
+       ++k) {
+    t.p[k] = stowi_kernel_float(call, t.row->names[k], 0);
     t.p32[k] = (float)t.p[k];
   }
   stowi_kernel_split_elements(call, stow_tensor_elements(t.out), t.row->cost, task, &t);

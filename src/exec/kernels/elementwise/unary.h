@@ -6,6 +6,7 @@
 
 #include <stowage/kernel.h>
 
+#include "exec/kernels/support/attrs.h"
 #include "exec/kernels/support/vector.h"
 
 #define STOWI_KERNEL_UNARY_PARAMS 2
@@ -19,8 +20,7 @@ typedef struct stowi_kernel_unary {
   void (*i64)(const int64_t* in, int64_t* out, size_t count);  // NULL: see takes_integers
   void (*u64)(const uint64_t* in, uint64_t* out, size_t count);
   bool takes_integers;  // as f64, rounded towards zero, where i64 is NULL
-  const char*
-      names[STOWI_KERNEL_UNARY_PARAMS];  // the float attributes that are the parameters, or NULL
+  stowi_kernel_attr_id names[STOWI_KERNEL_UNARY_PARAMS];  // float attributes: the parameters
 } stowi_kernel_unary;
 
 // Runs the row of the call's op.

@@ -31,14 +31,14 @@ STOWI_KERNEL_UNARY_F32(mish, mish(x))
 STOWI_KERNEL_UNARY_F64(mish, (x * tanh(stowi_kernel_softplus(x))))
 
 static const stowi_kernel_unary rows[] = {
-    {STOW_OP_EXP, 8, exp_f32, exp_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_LOG, 8, log_f32, log_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_SIGMOID, 12, sigmoid_f32, sigmoid_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_TANH, 16, tanh_f32, tanh_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_ERF, 16, erf_f32, erf_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_SOFTPLUS, 24, softplus_f32, softplus_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_SOFTSIGN, 4, softsign_f32, softsign_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_MISH, 12, mish_f32, mish_f64, NULL, NULL, false, {NULL}},
+    {STOW_OP_EXP, 8, exp_f32, exp_f64, NULL, NULL, false, {0}},
+    {STOW_OP_LOG, 8, log_f32, log_f64, NULL, NULL, false, {0}},
+    {STOW_OP_SIGMOID, 12, sigmoid_f32, sigmoid_f64, NULL, NULL, false, {0}},
+    {STOW_OP_TANH, 16, tanh_f32, tanh_f64, NULL, NULL, false, {0}},
+    {STOW_OP_ERF, 16, erf_f32, erf_f64, NULL, NULL, false, {0}},
+    {STOW_OP_SOFTPLUS, 24, softplus_f32, softplus_f64, NULL, NULL, false, {0}},
+    {STOW_OP_SOFTSIGN, 4, softsign_f32, softsign_f64, NULL, NULL, false, {0}},
+    {STOW_OP_MISH, 12, mish_f32, mish_f64, NULL, NULL, false, {0}},
 };
 
 static stow_status run(stow_kernel_call* call) {

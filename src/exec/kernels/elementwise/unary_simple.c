@@ -49,16 +49,16 @@ STOWI_KERNEL_UNARY_F64(rsqrt, 1.0 / sqrt(x))
 STOWI_KERNEL_UNARY_BOTH(reciprocal, 1 / x)
 
 static const stowi_kernel_unary rows[] = {
-    {STOW_OP_RELU, 1, relu_f32, relu_f64, relu_i64, same_u64, false, {NULL}},
-    {STOW_OP_NEG, 1, neg_f32, neg_f64, neg_i64, neg_u64, false, {NULL}},
-    {STOW_OP_ABS, 1, abs_f32, abs_f64, abs_i64, same_u64, false, {NULL}},
-    {STOW_OP_SIGN, 1, sign_f32, sign_f64, sign_i64, sign_u64, false, {NULL}},
-    {STOW_OP_FLOOR, 2, floor_f32, floor_f64, same_i64, same_u64, false, {NULL}},
-    {STOW_OP_CEIL, 2, ceil_f32, ceil_f64, same_i64, same_u64, false, {NULL}},
-    {STOW_OP_ROUND, 2, round_f32, round_f64, same_i64, same_u64, false, {NULL}},
-    {STOW_OP_SQRT, 4, sqrt_f32, sqrt_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_RSQRT, 6, rsqrt_f32, rsqrt_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_RECIPROCAL, 4, reciprocal_f32, reciprocal_f64, NULL, NULL, false, {NULL}},
+    {STOW_OP_RELU, 1, relu_f32, relu_f64, relu_i64, same_u64, false, {0}},
+    {STOW_OP_NEG, 1, neg_f32, neg_f64, neg_i64, neg_u64, false, {0}},
+    {STOW_OP_ABS, 1, abs_f32, abs_f64, abs_i64, same_u64, false, {0}},
+    {STOW_OP_SIGN, 1, sign_f32, sign_f64, sign_i64, sign_u64, false, {0}},
+    {STOW_OP_FLOOR, 2, floor_f32, floor_f64, same_i64, same_u64, false, {0}},
+    {STOW_OP_CEIL, 2, ceil_f32, ceil_f64, same_i64, same_u64, false, {0}},
+    {STOW_OP_ROUND, 2, round_f32, round_f64, same_i64, same_u64, false, {0}},
+    {STOW_OP_SQRT, 4, sqrt_f32, sqrt_f64, NULL, NULL, false, {0}},
+    {STOW_OP_RSQRT, 6, rsqrt_f32, rsqrt_f64, NULL, NULL, false, {0}},
+    {STOW_OP_RECIPROCAL, 4, reciprocal_f32, reciprocal_f64, NULL, NULL, false, {0}},
 };
 
 static stow_status run(stow_kernel_call* call) {

@@ -64,17 +64,17 @@ LIBM(acosh)
 LIBM(atanh)
 
 static const stowi_kernel_unary rows[] = {
-    {STOW_OP_SIN, 12, sin_f32, sin_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_COS, 12, cos_f32, cos_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_TAN, 64, tan_f32, tan_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_SINH, 64, sinh_f32, sinh_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_COSH, 64, cosh_f32, cosh_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_ASIN, 64, asin_f32, asin_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_ACOS, 64, acos_f32, acos_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_ATAN, 64, atan_f32, atan_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_ASINH, 64, asinh_f32, asinh_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_ACOSH, 64, acosh_f32, acosh_f64, NULL, NULL, false, {NULL}},
-    {STOW_OP_ATANH, 64, atanh_f32, atanh_f64, NULL, NULL, false, {NULL}},
+    {STOW_OP_SIN, 12, sin_f32, sin_f64, NULL, NULL, false, {0}},
+    {STOW_OP_COS, 12, cos_f32, cos_f64, NULL, NULL, false, {0}},
+    {STOW_OP_TAN, 64, tan_f32, tan_f64, NULL, NULL, false, {0}},
+    {STOW_OP_SINH, 64, sinh_f32, sinh_f64, NULL, NULL, false, {0}},
+    {STOW_OP_COSH, 64, cosh_f32, cosh_f64, NULL, NULL, false, {0}},
+    {STOW_OP_ASIN, 64, asin_f32, asin_f64, NULL, NULL, false, {0}},
+    {STOW_OP_ACOS, 64, acos_f32, acos_f64, NULL, NULL, false, {0}},
+    {STOW_OP_ATAN, 64, atan_f32, atan_f64, NULL, NULL, false, {0}},
+    {STOW_OP_ASINH, 64, asinh_f32, asinh_f64, NULL, NULL, false, {0}},
+    {STOW_OP_ACOSH, 64, acosh_f32, acosh_f64, NULL, NULL, false, {0}},
+    {STOW_OP_ATANH, 64, atanh_f32, atanh_f64, NULL, NULL, false, {0}},
 };
 
 static stow_status run(stow_kernel_call* call) {

@@ -145,7 +145,7 @@ static void pick(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run_gather_nd(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   tuple_picking p = {.to = result->data, .bits = stowi_kernel_bits(result->dtype)};
-  uint32_t batch_dims = (uint32_t)stow_kernel_int(call, "batch_dims", 0);
+  uint32_t batch_dims = (uint32_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_BATCH_DIMS, 0);
   STOWI_KERNEL_TRY(stowi_kernel_tuples_init(call, batch_dims, &p.tuples));
   if (stow_tensor_elements(result) == 0) {
     return STOW_OK;

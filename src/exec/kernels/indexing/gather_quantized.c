@@ -73,7 +73,7 @@ static void look_up(void* user, size_t begin, size_t end, uint32_t worker) {
 
 static stow_status read_lookup(const stow_kernel_call* call, lookup* t, size_t* out_outer) {
   stow_tensor whole = *t->table;  // its dims in elements
-  int64_t bits = stow_kernel_int(call, "bits", 4);
+  int64_t bits = stowi_kernel_int(call, STOWI_KERNEL_ATTR_BITS, 4);
   uint32_t axis = 0;
   uint32_t along = 0;
   t->dtype = whole.dtype;
@@ -84,8 +84,8 @@ static stow_status read_lookup(const stow_kernel_call* call, lookup* t, size_t* 
   }
   stow_status status = stowi_kernel_axis_attr(call, whole.rank, &axis);
   if (status == STOW_OK) {
-    status =
-        stowi_kernel_axis_of(call, stow_kernel_int(call, "quantize_axis", 1), whole.rank, &along);
+    status = stowi_kernel_axis_of(call, stowi_kernel_int(call, STOWI_KERNEL_ATTR_QUANTIZE_AXIS, 1),
+                                  whole.rank, &along);
   }
   if (status != STOW_OK) {
     return status;
@@ -96,7 +96,7 @@ static stow_status read_lookup(const stow_kernel_call* call, lookup* t, size_t* 
   t->slice = stowi_kernel_count_of(&whole, axis + 1, whole.rank);
   t->along = (size_t)whole.dims[along];
   t->inner = stowi_kernel_count_of(&whole, along + 1, whole.rank);
-  t->block = (size_t)stow_kernel_int(call, "block", 128);
+  t->block = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_BLOCK, 128);
   t->blocks = t->block == 0 ? 0 : (t->along + t->block - 1) / t->block;
   t->scale_row = along + 1 == whole.rank ? t->blocks : (size_t)whole.dims[whole.rank - 1];
   size_t rows = stowi_kernel_count_of(&whole, 0, along);

@@ -25,7 +25,7 @@ static stow_status reduction_of(const stow_kernel_call* call, stow_dtype dtype,
   static const char* const names[] = {"none", "add", "mul", "max", "min"};
   *out = REDUCE_NONE;
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-    if (stow_kernel_is(call, "reduction", names[i])) {
+    if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_REDUCTION, names[i])) {
       *out = (scatter_reduction)i;
     }
   }

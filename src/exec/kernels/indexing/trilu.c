@@ -45,7 +45,7 @@ static stow_status run_trilu(stow_kernel_call* call) {
   t.columns = x->dims[x->rank - 1];
   t.k = k == NULL ? 0 : stowi_kernel_int_at(k, 0);
   t.k = t.k < -t.rows ? -t.rows : t.k > t.columns ? t.columns : t.k;
-  t.is_upper = stow_kernel_bool(call, "upper", true);
+  t.is_upper = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_UPPER, true);
   if (stow_tensor_elements(x) == 0) {
     return STOW_OK;
   }

@@ -178,7 +178,7 @@ static stow_status run_unique(stow_kernel_call* call) {
     bool is_new = i == 0 || compare_items(&t, order[i - 1], order[i]) != 0;
     firsts[order[i]] = is_new ? order[i] : firsts[order[i - 1]];
   }
-  bool is_sorted = stow_kernel_bool(call, "sorted", true);
+  bool is_sorted = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SORTED, true);
   size_t count = number_firsts(&t, is_sorted ? order : NULL, firsts, numbers);
   STOWI_KERNEL_TRY(set_dims(call, &t, count));
   write_results(call, &t, firsts, numbers, count);

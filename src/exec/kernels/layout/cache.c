@@ -59,7 +59,7 @@ static stow_status refuse_entries(const stow_kernel_call* call, uint32_t axis, i
 
 static stow_status check_positions(const stow_kernel_call* call, uint32_t axis) {
   const stow_tensor* cache = call->operands[0];
-  stowi_kernel_numbers positions = stowi_kernel_numbers_of(call, NULL, 2);
+  stowi_kernel_numbers positions = stowi_kernel_numbers_of(call, STOWI_KERNEL_ATTR_NONE, 2);
   int64_t entries = call->operands[1]->dims[axis];
   if (positions.count > 1 && (axis == 0 || positions.count != (size_t)cache->dims[0])) {
     return stow_kernel_fail(
@@ -84,7 +84,7 @@ static stow_status run_kv_append(stow_kernel_call* call) {
   STOWI_KERNEL_TRY(check_positions(call, axis));
   keep_cache(call);
   entry_range e = {.axis = axis, .rows = entries->dims[0], .count = entries->dims[axis]};
-  stowi_kernel_numbers positions = stowi_kernel_numbers_of(call, NULL, 2);
+  stowi_kernel_numbers positions = stowi_kernel_numbers_of(call, STOWI_KERNEL_ATTR_NONE, 2);
   if (positions.count <= 1) {
     put_entries(call, &e, positions.count == 0 ? 0 : stowi_kernel_number_at(&positions, 0));
     return STOW_OK;
@@ -128,7 +128,7 @@ static stow_status check_starts(const stow_kernel_call* call, uint32_t axis, boo
 
 static stow_status run_tensor_scatter(stow_kernel_call* call) {
   const stow_tensor* cache = call->operands[0];
-  bool is_circular = stow_kernel_is(call, "mode", "circular");
+  bool is_circular = stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "circular");
   uint32_t axis;
   STOWI_KERNEL_TRY(stowi_kernel_axis_attr(call, cache->rank, &axis));
   if (stow_tensor_elements(cache) == 0) {

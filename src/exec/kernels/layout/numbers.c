@@ -1,12 +1,13 @@
 // Lists, axes and strides: constant time for each.
 #include "exec/kernels/layout/numbers.h"
 
+#include "exec/kernels/support/attrs.h"
 #include "exec/kernels/support/convert.h"
 
-stowi_kernel_numbers stowi_kernel_numbers_of(const stow_kernel_call* call, const char* name,
-                                             size_t k) {
+stowi_kernel_numbers stowi_kernel_numbers_of(const stow_kernel_call* call,
+                                             stowi_kernel_attr_id name, size_t k) {
   stowi_kernel_numbers numbers = {NULL, NULL, 0};
-  const stow_attr* attr = name == NULL ? NULL : stow_kernel_attr(call, name);
+  const stow_attr* attr = stowi_kernel_attr(call, name);
   if (attr != NULL && attr->kind == STOW_ATTR_INTS && attr->count != 0) {
     numbers.ints = attr->ints;
     numbers.count = attr->count;
@@ -34,7 +35,8 @@ stow_status stowi_kernel_axis_of(const stow_kernel_call* call, int64_t axis, uin
 
 stow_status stowi_kernel_axis_attr(const stow_kernel_call* call, uint32_t rank,
                                    uint32_t* out_axis) {
-  return stowi_kernel_axis_of(call, stow_kernel_int(call, "axis", 0), rank, out_axis);
+  return stowi_kernel_axis_of(call, stowi_kernel_int(call, STOWI_KERNEL_ATTR_AXIS, 0), rank,
+                              out_axis);
 }
 
 size_t stowi_kernel_count_of(const stow_tensor* tensor, uint32_t first, uint32_t end) {
@@ -55,7 +57,7 @@ void stowi_kernel_strides_of(const stow_tensor* tensor, int64_t* out_strides) {
 
 stow_status stowi_kernel_slices_of(const stow_kernel_call* call, stowi_kernel_slices* out) {
   const stow_tensor* x = call->operands[0];
-  stowi_kernel_numbers axes = stowi_kernel_numbers_of(call, "axes", SIZE_MAX);
+  stowi_kernel_numbers axes = stowi_kernel_numbers_of(call, STOWI_KERNEL_ATTR_AXES, SIZE_MAX);
   *out = (stowi_kernel_slices){1, stow_tensor_elements(x), 1, 0};
   if (axes.count == 0) {
     return STOW_OK;

@@ -4,15 +4,18 @@
 
 #include <stowage/kernel.h>
 
+#include "exec/kernels/support/attrs.h"
+
 typedef struct stowi_kernel_numbers {
   const int64_t* ints;        // the attribute's; NULL: the tensor's, if there is one
   const stow_tensor* tensor;  // of integers
   size_t count;               // 0 where neither is given
 } stowi_kernel_numbers;
 
-// The attribute |name| (NULL: none) where its list is not empty, else operand |k|.
-stowi_kernel_numbers stowi_kernel_numbers_of(const stow_kernel_call* call, const char* name,
-                                             size_t k);
+// The attribute |name| (STOWI_KERNEL_ATTR_NONE: none) where its list is not empty, else operand
+// |k|.
+stowi_kernel_numbers stowi_kernel_numbers_of(const stow_kernel_call* call,
+                                             stowi_kernel_attr_id name, size_t k);
 int64_t stowi_kernel_number_at(const stowi_kernel_numbers* numbers, size_t i);
 
 // |axis| as an index of |rank| dims, counted from the end where it is negative; fails where there

@@ -167,8 +167,8 @@ static stow_status pad(stow_kernel_call* call, pad_mode mode, const void* value,
 static stow_status run_pad(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   const stow_tensor* value = stow_kernel_operand(call, 1);
-  stowi_kernel_numbers numbers = stowi_kernel_numbers_of(call, "pads", 2);
-  stowi_kernel_numbers axes = stowi_kernel_numbers_of(call, "axes", 3);
+  stowi_kernel_numbers numbers = stowi_kernel_numbers_of(call, STOWI_KERNEL_ATTR_PADS, 2);
+  stowi_kernel_numbers axes = stowi_kernel_numbers_of(call, STOWI_KERNEL_ATTR_AXES, 3);
   int64_t pads[STOW_MAX_RANK][2] = {{0}};
   size_t count = axes.ints == NULL && axes.tensor == NULL ? x->rank : axes.count;
   if (numbers.count != 2 * count) {
@@ -187,10 +187,10 @@ static stow_status run_pad(stow_kernel_call* call) {
     pads[axis][0] = stowi_kernel_number_at(&numbers, i);
     pads[axis][1] = stowi_kernel_number_at(&numbers, count + i);
   }
-  pad_mode mode = stow_kernel_is(call, "mode", "reflect") ? REFLECT
-                  : stow_kernel_is(call, "mode", "edge")  ? EDGE
-                  : stow_kernel_is(call, "mode", "wrap")  ? WRAP
-                                                          : CONSTANT;
+  pad_mode mode = stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "reflect") ? REFLECT
+                  : stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "edge")  ? EDGE
+                  : stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "wrap")  ? WRAP
+                                                                           : CONSTANT;
   return pad(call, mode, value == NULL ? NULL : value->data, (const int64_t(*)[2])pads);
 }
 

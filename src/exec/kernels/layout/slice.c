@@ -41,7 +41,7 @@ static stow_status run_narrow(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   uint32_t axis;
   STOWI_KERNEL_TRY(stowi_kernel_axis_attr(call, x->rank, &axis));
-  int64_t start = stow_kernel_int(call, "start", 0);
+  int64_t start = stowi_kernel_int(call, STOWI_KERNEL_ATTR_START, 0);
   int64_t len = result->dims[axis];
   if (start < 0 || start > x->dims[axis] || len > x->dims[axis] - start) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
@@ -83,10 +83,10 @@ static taken take(int64_t dim, int64_t start, int64_t end, int64_t step) {
 
 static stow_status read_lists(const stow_kernel_call* call, taken* parts) {
   const stow_tensor* x = call->operands[0];
-  stowi_kernel_numbers starts = stowi_kernel_numbers_of(call, "starts", 1);
-  stowi_kernel_numbers ends = stowi_kernel_numbers_of(call, "ends", 2);
-  stowi_kernel_numbers axes = stowi_kernel_numbers_of(call, "axes", 3);
-  stowi_kernel_numbers steps = stowi_kernel_numbers_of(call, "steps", 4);
+  stowi_kernel_numbers starts = stowi_kernel_numbers_of(call, STOWI_KERNEL_ATTR_STARTS, 1);
+  stowi_kernel_numbers ends = stowi_kernel_numbers_of(call, STOWI_KERNEL_ATTR_ENDS, 2);
+  stowi_kernel_numbers axes = stowi_kernel_numbers_of(call, STOWI_KERNEL_ATTR_AXES, 3);
+  stowi_kernel_numbers steps = stowi_kernel_numbers_of(call, STOWI_KERNEL_ATTR_STEPS, 4);
   if (starts.count != ends.count || starts.count > x->rank ||
       (axes.count != 0 && axes.count != starts.count) ||
       (steps.count != 0 && steps.count != starts.count)) {
@@ -159,10 +159,11 @@ static stow_status run_reverse_sequence(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   const stow_tensor* lengths = call->operands[1];
   axes a;
-  stow_status status =
-      stowi_kernel_axis_of(call, stow_kernel_int(call, "batch_axis", 1), x->rank, &a.batch);
+  stow_status status = stowi_kernel_axis_of(
+      call, stowi_kernel_int(call, STOWI_KERNEL_ATTR_BATCH_AXIS, 1), x->rank, &a.batch);
   status = status == STOW_OK
-               ? stowi_kernel_axis_of(call, stow_kernel_int(call, "time_axis", 0), x->rank, &a.time)
+               ? stowi_kernel_axis_of(call, stowi_kernel_int(call, STOWI_KERNEL_ATTR_TIME_AXIS, 0),
+                                      x->rank, &a.time)
                : status;
   if (status != STOW_OK) {
     return status;

@@ -38,7 +38,7 @@ static bool is_empty(const stow_kernel_call* call) {
 static stow_status run_transpose(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   uint32_t perm[STOW_MAX_RANK];
-  stowi_kernel_numbers numbers = stowi_kernel_numbers_of(call, "perm", SIZE_MAX);
+  stowi_kernel_numbers numbers = stowi_kernel_numbers_of(call, STOWI_KERNEL_ATTR_PERM, SIZE_MAX);
   for (uint32_t i = 0; i < x->rank; ++i) {
     int64_t axis =
         numbers.count == 0 ? (int64_t)(x->rank - 1 - i) : stowi_kernel_number_at(&numbers, i);
@@ -56,14 +56,14 @@ static stow_status run_depth_to_space(stow_kernel_call* call) {
   static const uint32_t dcr[] = {0, 3, 4, 1, 5, 2};  // of [N, b, b, C, H, W]
   static const uint32_t crd[] = {0, 1, 4, 2, 5, 3};  // of [N, C, b, b, H, W]
   const int64_t* d = call->operands[0]->dims;
-  int64_t block = stow_kernel_int(call, "blocksize", 1);
+  int64_t block = stowi_kernel_int(call, STOWI_KERNEL_ATTR_BLOCKSIZE, 1);
   if (is_empty(call)) {
     return STOW_OK;
   }
   int64_t channels = d[1] / (block * block);
   int64_t deep[] = {d[0], block, block, channels, d[2], d[3]};
   int64_t columns[] = {d[0], channels, block, block, d[2], d[3]};
-  bool is_dcr = stow_kernel_is(call, "mode", "dcr");
+  bool is_dcr = stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "dcr");
   copy_permuted(call, 6, is_dcr ? deep : columns, is_dcr ? dcr : crd);
   return STOW_OK;
 }
@@ -72,12 +72,12 @@ static stow_status run_space_to_depth(stow_kernel_call* call) {
   static const uint32_t dcr[] = {0, 3, 5, 1, 2, 4};  // of [N, C, H, b, W, b]
   static const uint32_t crd[] = {0, 1, 3, 5, 2, 4};
   const int64_t* d = call->operands[0]->dims;
-  int64_t block = stow_kernel_int(call, "blocksize", 1);
+  int64_t block = stowi_kernel_int(call, STOWI_KERNEL_ATTR_BLOCKSIZE, 1);
   if (is_empty(call)) {
     return STOW_OK;
   }
   int64_t dims[] = {d[0], d[1], d[2] / block, block, d[3] / block, block};
-  copy_permuted(call, 6, dims, stow_kernel_is(call, "mode", "dcr") ? dcr : crd);
+  copy_permuted(call, 6, dims, stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "dcr") ? dcr : crd);
   return STOW_OK;
 }
 

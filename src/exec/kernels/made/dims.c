@@ -10,8 +10,8 @@ static uint32_t clamp_bound(int64_t bound, uint32_t rank) {
 
 static stow_status run_shape(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
-  uint32_t first = clamp_bound(stow_kernel_int(call, "start", 0), x->rank);
-  uint32_t end = clamp_bound(stow_kernel_int(call, "end", INT64_MAX), x->rank);
+  uint32_t first = clamp_bound(stowi_kernel_int(call, STOWI_KERNEL_ATTR_START, 0), x->rank);
+  uint32_t end = clamp_bound(stowi_kernel_int(call, STOWI_KERNEL_ATTR_END, INT64_MAX), x->rank);
   int64_t* out = call->results[0]->data;
   for (uint32_t i = first; i < end; ++i) {
     out[i - first] = x->dims[i];

@@ -49,8 +49,8 @@ static stow_status make_element(const stow_kernel_call* call, stow_dtype dtype, 
 static stow_status run_full_like(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   uint64_t element[2];
-  stow_status status =
-      make_element(call, result->dtype, stow_kernel_float(call, "value", 0.0), element);
+  stow_status status = make_element(
+      call, result->dtype, stowi_kernel_float(call, STOWI_KERNEL_ATTR_VALUE, 0.0), element);
   if (status == STOW_OK && stow_tensor_elements(result) != 0) {
     stowi_kernel_fill_result(call, result, element);
   }
@@ -60,7 +60,7 @@ static stow_status run_full_like(stow_kernel_call* call) {
 static stow_status run_eye_like(stow_kernel_call* call) {
   stow_tensor* result = call->results[0];
   uint32_t bits = stowi_kernel_bits(result->dtype);
-  int64_t k = stow_kernel_int(call, "k", 0);
+  int64_t k = stowi_kernel_int(call, STOWI_KERNEL_ATTR_K, 0);
   uint64_t one[2];
   STOWI_KERNEL_TRY(make_element(call, result->dtype, 1.0, one));
   if (stow_tensor_elements(result) == 0) {

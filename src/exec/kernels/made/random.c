@@ -31,7 +31,7 @@ static inline double random_unit(uint64_t seed, uint64_t i) {
 // Seeds are floats in files: their bits are as good as any.
 // What the attribute `seed` says where it is not 0, else the call's.
 static uint64_t seed_of(const stow_kernel_call* call) {
-  double seed = stow_kernel_float(call, "seed", 0.0);
+  double seed = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SEED, 0.0);
   uint64_t bits;
   memcpy(&bits, &seed, sizeof(bits));
   return seed == 0.0 ? call->seed : bits;
@@ -113,15 +113,16 @@ static stow_status run_sampling(stow_kernel_call* call, sampling s) {
 }
 
 static stow_status run_random_normal(stow_kernel_call* call) {
-  return run_sampling(call, (sampling){.draw = draw_normal,
-                                       .a = stow_kernel_float(call, "mean", 0.0),
-                                       .b = stow_kernel_float(call, "scale", 1.0)});
+  return run_sampling(call,
+                      (sampling){.draw = draw_normal,
+                                 .a = stowi_kernel_float(call, STOWI_KERNEL_ATTR_MEAN, 0.0),
+                                 .b = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SCALE, 1.0)});
 }
 
 static stow_status run_random_uniform(stow_kernel_call* call) {
   return run_sampling(call, (sampling){.draw = draw_uniform,
-                                       .a = stow_kernel_float(call, "low", 0.0),
-                                       .b = stow_kernel_float(call, "high", 1.0)});
+                                       .a = stowi_kernel_float(call, STOWI_KERNEL_ATTR_LOW, 0.0),
+                                       .b = stowi_kernel_float(call, STOWI_KERNEL_ATTR_HIGH, 1.0)});
 }
 
 static stow_status run_bernoulli(stow_kernel_call* call) {
@@ -271,11 +272,11 @@ static stow_status run_dropout(stow_kernel_call* call) {
                 .result = call->results[0],
                 .mask = stow_kernel_result(call, 1),
                 .ratio = 0.0};
-  int64_t seed = stow_kernel_int(call, "seed", 0);
+  int64_t seed = stowi_kernel_int(call, STOWI_KERNEL_ATTR_SEED, 0);
   d.seed = seed == 0 ? call->seed : (uint64_t)seed;
   if (training != NULL && stowi_kernel_int_at(training, 0) != 0) {
-    d.ratio =
-        ratio != NULL ? stowi_kernel_float_at(ratio, 0) : stow_kernel_float(call, "ratio", 0.5);
+    d.ratio = ratio != NULL ? stowi_kernel_float_at(ratio, 0)
+                            : stowi_kernel_float(call, STOWI_KERNEL_ATTR_RATIO, 0.5);
   }
   if (!(d.ratio >= 0.0 && d.ratio < 1.0)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,

@@ -51,8 +51,8 @@ static void cdist_task(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run_cdist(stow_kernel_call* call) {
   distances d = {.a = stow_kernel_operand(call, 0), .b = stow_kernel_operand(call, 1)};
   d.result = stow_kernel_result(call, 0);
-  d.is_root = stow_kernel_is(call, "metric", "euclidean");
-  if (!d.is_root && !stow_kernel_is(call, "metric", "sqeuclidean")) {
+  d.is_root = stowi_kernel_is(call, STOWI_KERNEL_ATTR_METRIC, "euclidean");
+  if (!d.is_root && !stowi_kernel_is(call, STOWI_KERNEL_ATTR_METRIC, "sqeuclidean")) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "the metric must be sqeuclidean or euclidean");
   }

@@ -190,7 +190,7 @@ static size_t join(const einsum_loops* e, loop_axis* axes, size_t count) {
 // Neighbouring axes that move as one everywhere are joined. False where the equation does not fit
 // the operands, or has more operands or axes than there is room for.
 static bool einsum_of(const stow_kernel_call* call, einsum_loops* out) {
-  const stow_attr* equation = stow_kernel_attr(call, "equation");
+  const stow_attr* equation = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_EQUATION);
   *out = (einsum_loops){.operands = call->operand_count};
   if (equation == NULL || call->operand_count > EINSUM_OPERANDS) {
     return false;

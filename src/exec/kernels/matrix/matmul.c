@@ -39,15 +39,15 @@ static const char* const names[] = {"",         "Elu",  "HardSigmoid",    "Leaky
 // From the attributes `activation`, `activation_alpha`, `activation_beta` and `activation_gamma`.
 static stow_status activation_of(const stow_kernel_call* call, fused_activation* out) {
   *out = (fused_activation){.kind = ACTIVATION_NONE};
-  out->alpha = (float)stow_kernel_float(call, "activation_alpha", 0);
-  out->beta = (float)stow_kernel_float(call, "activation_beta", 0);
-  out->gamma = (float)stow_kernel_float(call, "activation_gamma", 0);
-  const stow_attr* name = stow_kernel_attr(call, "activation");
+  out->alpha = (float)stowi_kernel_float(call, STOWI_KERNEL_ATTR_ACTIVATION_ALPHA, 0);
+  out->beta = (float)stowi_kernel_float(call, STOWI_KERNEL_ATTR_ACTIVATION_BETA, 0);
+  out->gamma = (float)stowi_kernel_float(call, STOWI_KERNEL_ATTR_ACTIVATION_GAMMA, 0);
+  const stow_attr* name = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_ACTIVATION);
   if (name == NULL) {
     return STOW_OK;
   }
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-    if (stow_kernel_is(call, "activation", names[i])) {
+    if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_ACTIVATION, names[i])) {
       out->kind = (activation_kind)i;
       return STOW_OK;
     }
@@ -371,14 +371,14 @@ static bool is_narrow(stow_dtype dtype) {
 // and `beta`, of which an op has some or none. There is no addend yet, and no activation.
 static product_call multiply_of(const stow_kernel_call* call) {
   product_call x = {.a = stow_kernel_operand(call, 0), .b = stow_kernel_operand(call, 1)};
-  stowi_kernel_turn a = {stow_kernel_bool(call, "trans_a", false),
-                         stow_kernel_bool(call, "trans_batch_a", false)};
-  stowi_kernel_turn b = {stow_kernel_bool(call, "trans_b", false),
-                         stow_kernel_bool(call, "trans_batch_b", false)};
+  stowi_kernel_turn a = {stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_A, false),
+                         stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_BATCH_A, false)};
+  stowi_kernel_turn b = {stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_B, false),
+                         stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_BATCH_B, false)};
   x.product = stowi_kernel_product_of(x.a, a, x.b, b);
   x.result = stow_kernel_result(call, 0);
-  x.alpha = stow_kernel_float(call, "alpha", 1);
-  x.beta = stow_kernel_float(call, "beta", 1);
+  x.alpha = stowi_kernel_float(call, STOWI_KERNEL_ATTR_ALPHA, 1);
+  x.beta = stowi_kernel_float(call, STOWI_KERNEL_ATTR_BETA, 1);
   return x;
 }
 

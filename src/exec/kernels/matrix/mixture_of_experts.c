@@ -233,9 +233,9 @@ typedef struct room {
 static stow_status activation_of(const stow_kernel_call* call, mixture* x) {
   static const char* const names[] = {"relu", "gelu", "silu", "identity", "swiglu"};
   x->activation = RELU;
-  const stow_attr* name = stow_kernel_attr(call, "activation_type");
+  const stow_attr* name = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_ACTIVATION_TYPE);
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
-    if (name == NULL || stow_kernel_is(call, "activation_type", names[i])) {
+    if (name == NULL || stowi_kernel_is(call, STOWI_KERNEL_ATTR_ACTIVATION_TYPE, names[i])) {
       x->activation = name == NULL ? RELU : (expert_activation)i;
       return STOW_OK;
     }
@@ -256,12 +256,13 @@ static bool is_float(const stow_tensor* tensor) {
 
 // How the weights of layer |index|, 0 to 2, are packed.
 static stow_status packing_of(const stow_kernel_call* call, size_t index, expert_layer* layer) {
-  static const char* const bits[] = {"fc1_expert_weight_bits", "fc2_expert_weight_bits",
-                                     "fc3_expert_weight_bits"};
+  static const stowi_kernel_attr_id bits[] = {STOWI_KERNEL_ATTR_FC1_EXPERT_WEIGHT_BITS,
+                                              STOWI_KERNEL_ATTR_FC2_EXPERT_WEIGHT_BITS,
+                                              STOWI_KERNEL_ATTR_FC3_EXPERT_WEIGHT_BITS};
   stowi_kernel_nbits* w = &layer->nbits;
-  int64_t block = stow_kernel_int(call, "block_size", 0);
-  int64_t width = stow_kernel_int(call, bits[index], 0);
-  width = width != 0 ? width : stow_kernel_int(call, "expert_weight_bits", 4);
+  int64_t block = stowi_kernel_int(call, STOWI_KERNEL_ATTR_BLOCK_SIZE, 0);
+  int64_t width = stowi_kernel_int(call, bits[index], 0);
+  width = width != 0 ? width : stowi_kernel_int(call, STOWI_KERNEL_ATTR_EXPERT_WEIGHT_BITS, 4);
   w->bits = (size_t)width;
   w->block = block > 0 ? (size_t)block : layer->inputs;
   if ((width != 2 && width != 4 && width != 8) || w->block == 0 || layer->inputs % w->block != 0 ||
@@ -345,8 +346,8 @@ static stow_status check(const stow_kernel_call* call, const mixture* x) {
 
 static stow_status routing_of(const stow_kernel_call* call, bool is_packed, mixture* x) {
   router* r = &x->routing;
-  int64_t k = stow_kernel_int(call, "k", 1);
-  if (k < 1 || stow_kernel_bool(call, "use_sparse_mixer", false)) {
+  int64_t k = stowi_kernel_int(call, STOWI_KERNEL_ATTR_K, 1);
+  if (k < 1 || stowi_kernel_bool(call, STOWI_KERNEL_ATTR_USE_SPARSE_MIXER, false)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "k must be at least 1, and use_sparse_mixer is unsupported");
   }
@@ -355,7 +356,7 @@ static stow_status routing_of(const stow_kernel_call* call, bool is_packed, mixt
   r->experts = r->logits->rank != 0 ? (size_t)r->logits->dims[r->logits->rank - 1] : 0;
   r->k = (size_t)k;
   r->weights = is_packed ? stow_kernel_operand(call, 14) : NULL;
-  r->normalizes = stow_kernel_bool(call, "normalize_routing_weights", false) ||
+  r->normalizes = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_NORMALIZE_ROUTING_WEIGHTS, false) ||
                   (is_packed && r->weights == NULL);
   return STOW_OK;
 }
@@ -368,16 +369,16 @@ static stow_status mixture_of(const stow_kernel_call* call, mixture* x) {
     return refuse(call);
   }
   bool is_packed = weights->dtype == STOW_U8;
-  const stow_attr* type = stow_kernel_attr(call, "quant_type");
-  if (is_packed && type != NULL && !stow_kernel_is(call, "quant_type", "int")) {
+  const stow_attr* type = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_QUANT_TYPE);
+  if (is_packed && type != NULL && !stowi_kernel_is(call, STOWI_KERNEL_ATTR_QUANT_TYPE, "int")) {
     return refuse(call);
   }
   x->hidden = (size_t)x->x->dims[x->x->rank - 1];
   x->tokens = x->hidden != 0 ? stow_tensor_elements(x->x) / x->hidden : 0;
-  x->fusion = stow_kernel_int(call, "swiglu_fusion", 0);
-  x->alpha = (float)stow_kernel_float(call, "activation_alpha", 1);
-  x->beta = (float)stow_kernel_float(call, "activation_beta", 0);
-  x->limit = (float)stow_kernel_float(call, "swiglu_limit", (double)INFINITY);
+  x->fusion = stowi_kernel_int(call, STOWI_KERNEL_ATTR_SWIGLU_FUSION, 0);
+  x->alpha = (float)stowi_kernel_float(call, STOWI_KERNEL_ATTR_ACTIVATION_ALPHA, 1);
+  x->beta = (float)stowi_kernel_float(call, STOWI_KERNEL_ATTR_ACTIVATION_BETA, 0);
+  x->limit = (float)stowi_kernel_float(call, STOWI_KERNEL_ATTR_SWIGLU_LIMIT, (double)INFINITY);
   stow_status status = activation_of(call, x);
   status = status == STOW_OK ? layer_of(call, is_packed, 0, x->hidden, &x->first) : status;
   x->inter = x->activation == SWIGLU && x->fusion != 0 ? x->first.outputs / 2 : x->first.outputs;

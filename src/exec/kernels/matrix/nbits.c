@@ -128,8 +128,8 @@ typedef struct nbits_product {
 // All rows of a, however many dims they are spread over, and the columns of the weights.
 static stowi_kernel_product product_of(const stow_kernel_call* call) {
   stow_tensor weights = {.dtype = STOW_F32, .rank = 2};
-  weights.dims[0] = stow_kernel_int(call, "rows", 0);
-  weights.dims[1] = stow_kernel_int(call, "columns", 0);
+  weights.dims[0] = stowi_kernel_int(call, STOWI_KERNEL_ATTR_ROWS, 0);
+  weights.dims[1] = stowi_kernel_int(call, STOWI_KERNEL_ATTR_COLUMNS, 0);
   return stowi_kernel_product_of(stow_kernel_operand(call, 0), (stowi_kernel_turn){0}, &weights,
                                  (stowi_kernel_turn){0});
 }
@@ -240,8 +240,8 @@ static bool has_all_weights(const stow_kernel_call* call, const nbits_product* x
 }
 
 static stowi_kernel_nbits weights_of(const stow_kernel_call* call, size_t k) {
-  stowi_kernel_nbits w = {.bits = (size_t)stow_kernel_int(call, "bits", 4)};
-  w.block = (size_t)stow_kernel_int(call, "block_size", 32);
+  stowi_kernel_nbits w = {.bits = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_BITS, 4)};
+  w.block = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_BLOCK_SIZE, 32);
   w.blocks = (k + w.block - 1) / w.block;
   w.blob = (w.block * w.bits + 7) / 8;
   w.packed = stow_kernel_operand(call, 1)->data;
@@ -254,7 +254,7 @@ static stowi_kernel_nbits weights_of(const stow_kernel_call* call, size_t k) {
 
 static stow_status run_nbits(stow_kernel_call* call) {
   nbits_product x = {.a = stow_kernel_operand(call, 0), .bias = stow_kernel_operand(call, 5)};
-  if (stow_kernel_int(call, "weight_prepacked", 0) != 0) {
+  if (stowi_kernel_int(call, STOWI_KERNEL_ATTR_WEIGHT_PREPACKED, 0) != 0) {
     return stow_kernel_fail(
         call, STOW_ERR_UNSUPPORTED,
         "weights packed for a device are unsupported; weight_prepacked must be 0");

@@ -250,14 +250,14 @@ typedef struct qgemm {
   const stow_tensor* zero;
 } qgemm;
 
-static stowi_kernel_turn turn_of(const stow_kernel_call* call, const char* name) {
-  return (stowi_kernel_turn){stow_kernel_bool(call, name, false), false};
+static stowi_kernel_turn turn_of(const stow_kernel_call* call, stowi_kernel_attr_id name) {
+  return (stowi_kernel_turn){stowi_kernel_bool(call, name, false), false};
 }
 
 static stow_status scratch_qgemm(const stow_kernel_call* call, uint64_t* out_bytes) {
-  stowi_kernel_product p =
-      stowi_kernel_product_of(stow_kernel_operand(call, 0), turn_of(call, "trans_a"),
-                              stow_kernel_operand(call, 3), turn_of(call, "trans_b"));
+  stowi_kernel_product p = stowi_kernel_product_of(
+      stow_kernel_operand(call, 0), turn_of(call, STOWI_KERNEL_ATTR_TRANS_A),
+      stow_kernel_operand(call, 3), turn_of(call, STOWI_KERNEL_ATTR_TRANS_B));
   *out_bytes = stowi_kernel_quantized_scratch(call, &p);
   return STOW_OK;
 }
@@ -327,7 +327,7 @@ static stow_status qgemm_lanes_of(const stow_kernel_call* call, const stowi_kern
 static stow_status run_qgemm(stow_kernel_call* call) {
   const stow_tensor* a = stow_kernel_operand(call, 0);
   qgemm g = {.scale = stow_kernel_operand(call, 7), .zero = stow_kernel_operand(call, 8)};
-  g.scaled.a_factor = (float)stow_kernel_float(call, "alpha", 1);
+  g.scaled.a_factor = (float)stowi_kernel_float(call, STOWI_KERNEL_ATTR_ALPHA, 1);
   g.scaled.bias.count = 1;
   g.scaled.result = stow_kernel_result(call, 0);
   if (!is_byte(a) || (g.scale != NULL && !is_byte(g.scaled.result))) {
@@ -339,8 +339,9 @@ static stow_status run_qgemm(stow_kernel_call* call) {
   }
   stowi_kernel_quantized q;
   stow_status status = stowi_kernel_quantized_of(
-      call, a, turn_of(call, "trans_a"), stow_kernel_operand(call, 3), turn_of(call, "trans_b"),
-      stow_kernel_operand(call, 2), stow_kernel_operand(call, 5), &q);
+      call, a, turn_of(call, STOWI_KERNEL_ATTR_TRANS_A), stow_kernel_operand(call, 3),
+      turn_of(call, STOWI_KERNEL_ATTR_TRANS_B), stow_kernel_operand(call, 2),
+      stow_kernel_operand(call, 5), &q);
   status = status == STOW_OK ? qgemm_lanes_of(call, &q.product, &g) : status;
   if (status != STOW_OK) {
     return status;

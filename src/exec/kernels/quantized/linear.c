@@ -160,10 +160,10 @@ static linear_task task_of(const stow_kernel_call* call) {
                    .out = call->results[0],
                    .inner = 1,
                    .axis = 1,
-                   .saturates = stow_kernel_bool(call, "saturate", true),
+                   .saturates = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SATURATE, true),
                    .precision = STOW_F32};
-  int64_t block = stow_kernel_int(call, "block_size", 0);
-  int64_t axis = stow_kernel_int(call, "axis", 1);
+  int64_t block = stowi_kernel_int(call, STOWI_KERNEL_ATTR_BLOCK_SIZE, 0);
+  int64_t axis = stowi_kernel_int(call, STOWI_KERNEL_ATTR_AXIS, 1);
   int64_t rank = (int64_t)t.x->rank;
   t.block = block <= 0 ? 1 : (size_t)block;
   t.has_inner = block > 0;
@@ -196,9 +196,11 @@ static stow_status run_quantize(stow_kernel_call* call) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "quantising to %s is unsupported",
                             stowi_kernel_dtype_text(t.out->dtype));
   }
-  bool is_given = !stow_kernel_is(call, "precision", "");
-  bool is_f16 = is_given ? stow_kernel_is(call, "precision", "f16") : t.scale->dtype == STOW_F16;
-  bool is_bf16 = is_given ? stow_kernel_is(call, "precision", "bf16") : t.scale->dtype == STOW_BF16;
+  bool is_given = !stowi_kernel_is(call, STOWI_KERNEL_ATTR_PRECISION, "");
+  bool is_f16 = is_given ? stowi_kernel_is(call, STOWI_KERNEL_ATTR_PRECISION, "f16")
+                         : t.scale->dtype == STOW_F16;
+  bool is_bf16 = is_given ? stowi_kernel_is(call, STOWI_KERNEL_ATTR_PRECISION, "bf16")
+                          : t.scale->dtype == STOW_BF16;
   t.precision = is_f16 ? STOW_F16 : is_bf16 ? STOW_BF16 : STOW_F32;
   stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 8, quantize_range, &t);
   return STOW_OK;

@@ -43,7 +43,7 @@ static stow_status run_unary(stow_kernel_call* call) {
   STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 1, &in_scale));
   STOWI_KERNEL_TRY(stowi_kernel_read_scale(call, 3, &out_scale));
   bool is_sigmoid = call->op == STOW_OP_QLINEAR_SIGMOID;
-  float alpha = is_sigmoid ? 0 : (float)stow_kernel_float(call, "alpha", 0.01);
+  float alpha = is_sigmoid ? 0 : (float)stowi_kernel_float(call, STOWI_KERNEL_ATTR_ALPHA, 0.01);
   stowi_kernel_quantize_table(in_scale, x->dtype, out_scale, out->dtype,
                               is_sigmoid ? sigmoid : leaky_relu, alpha, t.table);
   stowi_kernel_split_elements(call, stow_tensor_elements(out), 2, look_up, &t);
@@ -155,7 +155,7 @@ static stow_status run_concat(stow_kernel_call* call) {
   if (status != STOW_OK || stow_tensor_elements(out) == 0) {
     return status;
   }
-  int64_t given = stow_kernel_int(call, "axis", 0);
+  int64_t given = stowi_kernel_int(call, STOWI_KERNEL_ATTR_AXIS, 0);
   uint32_t axis = (uint32_t)(given < 0 ? given + (int64_t)out->rank : given);
   uint8_t* at = out->data;
   for (size_t k = 2; status == STOW_OK && k < call->operand_count; k += 3) {
@@ -217,9 +217,9 @@ static void run_rows(void* user, size_t begin, size_t end, uint32_t worker) {
 
 static void set_rows(const stow_kernel_call* call, softmax_task* t) {
   int64_t rank = (int64_t)t->x->rank;
-  int64_t axis = stow_kernel_int(call, "axis", -1);
+  int64_t axis = stowi_kernel_int(call, STOWI_KERNEL_ATTR_AXIS, -1);
   axis = axis < 0 ? axis + rank : axis;
-  bool is_flat = stow_kernel_int(call, "opset", 13) < 13;
+  bool is_flat = stowi_kernel_int(call, STOWI_KERNEL_ATTR_OPSET, 13) < 13;
   t->length = 1;
   t->stride = 1;
   for (int64_t i = axis; i < rank; ++i) {

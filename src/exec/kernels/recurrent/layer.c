@@ -71,9 +71,9 @@ static double number_at(const stow_attr* list, size_t index, double fallback) {
 // False if the name is unknown. |fallback| is for an empty list.
 static bool activation_read(const stow_kernel_call* call, size_t index,
                             stowi_kernel_activation_kind fallback, stowi_kernel_activation* out) {
-  const stow_attr* names = stow_kernel_attr(call, "activations");
-  const stow_attr* alphas = stow_kernel_attr(call, "activation_alpha");
-  const stow_attr* betas = stow_kernel_attr(call, "activation_beta");
+  const stow_attr* names = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_ACTIVATIONS);
+  const stow_attr* alphas = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_ACTIVATION_ALPHA);
+  const stow_attr* betas = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_ACTIVATION_BETA);
   size_t alpha = 0;
   size_t beta = 0;
   *out = (stowi_kernel_activation){fallback, rows[fallback].alpha, rows[fallback].beta};
@@ -163,15 +163,15 @@ static stowi_kernel_layer read_layer(const stow_kernel_call* call) {
   const stow_tensor* r = stow_kernel_operand(call, STOWI_KERNEL_LAYER_R);
   stowi_kernel_layer l = {.call = call, .cell = cell, .gates = gate_counts[cell]};
   l.is_quantized = call->op == STOW_OP_DYNAMIC_QUANTIZE_LSTM;
-  l.batch_first = stow_kernel_bool(call, "batch_first", false);
-  l.directions = stow_kernel_is(call, "direction", "bidirectional") ? 2 : 1;
+  l.batch_first = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_BATCH_FIRST, false);
+  l.directions = stowi_kernel_is(call, STOWI_KERNEL_ATTR_DIRECTION, "bidirectional") ? 2 : 1;
   l.sequence = (size_t)x->dims[l.batch_first ? 1 : 0];
   l.batch = (size_t)x->dims[l.batch_first ? 0 : 1];
   l.input = (size_t)x->dims[2];
   l.hidden = (size_t)r->dims[l.is_quantized ? 1 : 2];
-  l.linear_before_reset = stow_kernel_bool(call, "linear_before_reset", false);
-  l.input_forget = stow_kernel_bool(call, "input_forget", false);
-  l.clip = stow_kernel_float(call, "clip", 0);
+  l.linear_before_reset = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_LINEAR_BEFORE_RESET, false);
+  l.input_forget = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_INPUT_FORGET, false);
+  l.clip = stowi_kernel_float(call, STOWI_KERNEL_ATTR_CLIP, 0);
   return l;
 }
 
@@ -188,7 +188,8 @@ static bool read_activations(stowi_kernel_layer* l, size_t direction) {
 
 void stowi_kernel_layer_choose(stowi_kernel_layer* layer, size_t d) {
   layer->direction = d;
-  layer->is_reverse = d == 1 || stow_kernel_is(layer->call, "direction", "reverse");
+  layer->is_reverse =
+      d == 1 || stowi_kernel_is(layer->call, STOWI_KERNEL_ATTR_DIRECTION, "reverse");
   (void)read_activations(layer, d);
 }
 

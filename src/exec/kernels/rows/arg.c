@@ -101,7 +101,7 @@ static stow_status run_arg(stow_kernel_call* call, bool is_least) {
            call->results[0],
            {0, 0, 0},
            is_least,
-           stow_kernel_bool(call, "select_last_index", false),
+           stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SELECT_LAST_INDEX, false),
            false};
   stow_status status = stowi_kernel_need_keys(call, j.x);
   status = status == STOW_OK ? stowi_kernel_rows_of(call, j.x, 0, &j.rows) : status;

@@ -57,7 +57,7 @@ void stowi_kernel_split_strips(const stow_kernel_call* call, const stowi_kernel_
 
 stow_status stowi_kernel_rows_of(const stow_kernel_call* call, const stow_tensor* x,
                                  int64_t fallback, stowi_kernel_rows* out_rows) {
-  int64_t number = stow_kernel_int(call, "axis", fallback);
+  int64_t number = stowi_kernel_int(call, STOWI_KERNEL_ATTR_AXIS, fallback);
   uint32_t axis;
   if (!stowi_kernel_find_axis(number, x->rank, &axis)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range (rank %u)",
@@ -69,8 +69,8 @@ stow_status stowi_kernel_rows_of(const stow_kernel_call* call, const stow_tensor
 
 stow_status stowi_kernel_rows_from(const stow_kernel_call* call, const stow_tensor* x,
                                    stowi_kernel_rows* out_rows) {
-  bool is_flat = stow_kernel_bool(call, "flatten", false);
-  if (is_flat && stow_kernel_int(call, "axis", -1) == (int64_t)x->rank) {
+  bool is_flat = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_FLATTEN, false);
+  if (is_flat && stowi_kernel_int(call, STOWI_KERNEL_ATTR_AXIS, -1) == (int64_t)x->rank) {
     *out_rows = (stowi_kernel_rows){stow_tensor_elements(x), 1, 1};
     return STOW_OK;
   }

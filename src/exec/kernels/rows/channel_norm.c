@@ -91,7 +91,7 @@ static stow_status run_groups(stow_kernel_call* call, size_t groups) {
                  .groups = groups,
                  .channels = groups == 0 ? 0 : rows.count / groups,
                  .inner = rows.inner,
-                 .epsilon = stow_kernel_float(call, "epsilon", 1e-5)};
+                 .epsilon = stowi_kernel_float(call, STOWI_KERNEL_ATTR_EPSILON, 1e-5)};
   if (groups != 0 && rows.count % groups != 0) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                             "%zu channels cannot be divided into %zu groups", rows.count, groups);
@@ -108,7 +108,7 @@ static stow_status run_instance_norm(stow_kernel_call* call) {
 }
 
 static stow_status run_group_norm(stow_kernel_call* call) {
-  int64_t groups = stow_kernel_int(call, "groups", 1);
+  int64_t groups = stowi_kernel_int(call, STOWI_KERNEL_ATTR_GROUPS, 1);
   if (groups < 1) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "there must be at least 1 group");
   }
@@ -298,7 +298,7 @@ static void copy_statistics(const batch_job* j) {
 
 static stowi_kernel_rows find_channels(const stow_kernel_call* call, const stow_tensor* x) {
   stowi_kernel_rows rows = stowi_kernel_rows_along(x, 1);
-  if (x->rank > 1 && !stow_kernel_bool(call, "spatial", true)) {
+  if (x->rank > 1 && !stowi_kernel_bool(call, STOWI_KERNEL_ATTR_SPATIAL, true)) {
     rows.count *= rows.inner;
     rows.inner = 1;
   }
@@ -318,9 +318,9 @@ static stow_status run_batch_norm(stow_kernel_call* call) {
                  x,
                  call->results[0],
                  find_channels(call, x),
-                 stow_kernel_float(call, "epsilon", 1e-5),
-                 stow_kernel_float(call, "momentum", 0.9)};
-  if (stow_kernel_bool(call, "training", false)) {
+                 stowi_kernel_float(call, STOWI_KERNEL_ATTR_EPSILON, 1e-5),
+                 stowi_kernel_float(call, STOWI_KERNEL_ATTR_MOMENTUM, 0.9)};
+  if (stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRAINING, false)) {
     size_t size = j.rows.outer * j.rows.inner;
     stow_kernel_split(call, j.rows.count, stowi_kernel_grain_of(size), train_task, &j);
     return STOW_OK;
@@ -484,8 +484,8 @@ static stow_status check(const stow_kernel_call* call, const skip_job* j, size_t
 
 static stow_status run_skip_group_norm(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
-  bool is_last = stow_kernel_bool(call, "channels_last", false);
-  int64_t groups = stow_kernel_int(call, "groups", 1);
+  bool is_last = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_CHANNELS_LAST, false);
+  int64_t groups = stowi_kernel_int(call, STOWI_KERNEL_ATTR_GROUPS, 1);
   stowi_kernel_rows rows = stowi_kernel_rows_along(x, is_last ? x->rank - 1 : 1);
   size_t samples = (size_t)x->dims[0];
   size_t elements = stow_tensor_elements(x);
@@ -502,8 +502,8 @@ static stow_status run_skip_group_norm(stow_kernel_call* call) {
                 .channels = rows.count,
                 .part = rows.count / (size_t)groups,
                 .is_last = is_last,
-                .has_silu = stow_kernel_is(call, "activation", "silu"),
-                .epsilon = stow_kernel_float(call, "epsilon", 1e-5)};
+                .has_silu = stowi_kernel_is(call, STOWI_KERNEL_ATTR_ACTIVATION, "silu"),
+                .epsilon = stowi_kernel_float(call, STOWI_KERNEL_ATTR_EPSILON, 1e-5)};
   STOWI_KERNEL_TRY(check(call, &j, samples));
   if (elements == 0) {
     return STOW_OK;

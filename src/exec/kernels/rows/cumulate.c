@@ -123,7 +123,7 @@ static stow_status run(stow_kernel_call* call, bool is_product) {
   const stow_tensor* axis_operand = stow_kernel_operand(call, 1);
   int64_t given = axis_operand != NULL && stow_tensor_elements(axis_operand) != 0
                       ? stowi_kernel_int_at(axis_operand, 0)
-                      : stow_kernel_int(call, "axis", 0);
+                      : stowi_kernel_int(call, STOWI_KERNEL_ATTR_AXIS, 0);
   uint32_t axis;
   if (!stowi_kernel_find_axis(given, x->rank, &axis)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range (rank %u)",
@@ -133,8 +133,8 @@ static stow_status run(stow_kernel_call* call, bool is_product) {
            call->results[0],
            stowi_kernel_rows_along(x, axis),
            is_product,
-           stow_kernel_bool(call, "exclusive", false),
-           stow_kernel_bool(call, "reverse", false),
+           stowi_kernel_bool(call, STOWI_KERNEL_ATTR_EXCLUSIVE, false),
+           stowi_kernel_bool(call, STOWI_KERNEL_ATTR_REVERSE, false),
            stowi_kernel_kind(x->dtype) == STOW_KIND_FLOAT};
   STOWI_KERNEL_TRY(check_dtype(call, &j));
   if (stow_tensor_elements(x) != 0) {

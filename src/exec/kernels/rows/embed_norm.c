@@ -207,7 +207,7 @@ static stow_status run_embed_norm(stow_kernel_call* call) {
            .sums = stow_kernel_result(call, 2),
            .sequence = (size_t)ids->dims[1],
            .width = (size_t)call->operands[WORDS]->dims[1],
-           .epsilon = stow_kernel_float(call, "epsilon", 1e-12)};
+           .epsilon = stowi_kernel_float(call, STOWI_KERNEL_ATTR_EPSILON, 1e-12)};
   for (size_t t = 0; t < 5; ++t) {
     j.tables[t] = table_of(call, WORDS + t);
   }

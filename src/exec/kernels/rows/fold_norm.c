@@ -187,7 +187,7 @@ static stow_status fail_axis(const stow_kernel_call* call, int64_t axis) {
 
 static stow_status run_mean_variance_norm(stow_kernel_call* call) {
   job j = {.kind = BY_VARIANCE, .epsilon = 1e-9};
-  const stow_attr* list = stow_kernel_attr(call, "axes");
+  const stow_attr* list = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_AXES);
   uint32_t axes = 0;
   for (size_t i = 0; list != NULL && i < list->count; ++i) {
     uint32_t axis;
@@ -200,8 +200,8 @@ static stow_status run_mean_variance_norm(stow_kernel_call* call) {
 }
 
 static stow_status run_lp_norm(stow_kernel_call* call) {
-  int64_t number = stow_kernel_int(call, "axis", -1);
-  int64_t p = stow_kernel_int(call, "p", 2);
+  int64_t number = stowi_kernel_int(call, STOWI_KERNEL_ATTR_AXIS, -1);
+  int64_t p = stowi_kernel_int(call, STOWI_KERNEL_ATTR_P, 2);
   job j = {.kind = p == 1 ? BY_L1 : BY_L2};
   uint32_t axis;
   if (p != 1 && p != 2) {
@@ -217,7 +217,7 @@ static stow_status run_layer_norm_2d(stow_kernel_call* call) {
   job j = {.kind = BY_CHANNELS,
            .scale = stow_kernel_operand(call, 1),
            .shift = stow_kernel_operand(call, 2),
-           .epsilon = stow_kernel_float(call, "epsilon", 1e-5)};
+           .epsilon = stowi_kernel_float(call, STOWI_KERNEL_ATTR_EPSILON, 1e-5)};
   return run(call, &j, UINT32_C(1) << 1);
 }
 

@@ -62,7 +62,7 @@ static void channels_task(void* user, size_t begin, size_t end, uint32_t worker)
 static stow_status run_lrn(stow_kernel_call* call) {
   const stow_tensor* x = call->operands[0];
   stow_status status = stowi_kernel_need_real(call, x, "x");
-  int64_t size = stow_kernel_int(call, "size", 1);
+  int64_t size = stowi_kernel_int(call, STOWI_KERNEL_ATTR_SIZE, 1);
   if (status != STOW_OK) {
     return status;
   }
@@ -78,9 +78,9 @@ static stow_status run_lrn(stow_kernel_call* call) {
            .rows = stowi_kernel_rows_along(x, 1),
            .before = (size_t)(size - 1) / 2,
            .after = (size_t)size / 2,
-           .alpha = stow_kernel_float(call, "alpha", 1e-4) / (double)size,
-           .beta = stow_kernel_float(call, "beta", 0.75),
-           .bias = stow_kernel_float(call, "bias", 1.0)};
+           .alpha = stowi_kernel_float(call, STOWI_KERNEL_ATTR_ALPHA, 1e-4) / (double)size,
+           .beta = stowi_kernel_float(call, STOWI_KERNEL_ATTR_BETA, 0.75),
+           .bias = stowi_kernel_float(call, STOWI_KERNEL_ATTR_BIAS, 1.0)};
   // A window that reaches past both ends is as good as a larger one.
   j.before = stowi_kernel_smaller(j.before, j.rows.count);
   j.after = stowi_kernel_smaller(j.after, j.rows.count);

@@ -327,7 +327,7 @@ static stow_status add_axis(const stow_kernel_call* call, int64_t number, uint32
 
 // As bits. No axes are all of them, or none with `noop_with_empty_axes`.
 static stow_status read_axes(const stow_kernel_call* call, uint32_t* out_axes) {
-  const stow_attr* attr = stow_kernel_attr(call, "axes");
+  const stow_attr* attr = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_AXES);
   const stow_tensor* operand = stow_kernel_operand(call, 1);
   size_t given = attr != NULL && attr->kind == STOW_ATTR_INTS ? attr->count : 0;
   size_t count = given == 0 && operand != NULL ? stow_tensor_elements(operand) : given;
@@ -339,7 +339,7 @@ static stow_status read_axes(const stow_kernel_call* call, uint32_t* out_axes) {
       return status;
     }
   }
-  if (count == 0 && !stow_kernel_bool(call, "noop_with_empty_axes", false)) {
+  if (count == 0 && !stowi_kernel_bool(call, STOWI_KERNEL_ATTR_NOOP_WITH_EMPTY_AXES, false)) {
     *out_axes = UINT32_MAX;
   }
   return STOW_OK;
@@ -349,7 +349,7 @@ static stow_status read_axes(const stow_kernel_call* call, uint32_t* out_axes) {
 static stow_status set_dims(const stow_kernel_call* call, uint32_t axes) {
   const stow_tensor* x = call->operands[0];
   stow_tensor* y = call->results[0];
-  bool keepdims = stow_kernel_bool(call, "keepdims", true);
+  bool keepdims = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_KEEPDIMS, true);
   uint32_t rank = 0;
   int64_t dims[STOW_MAX_RANK] = {0};
   for (uint32_t i = 0; i < x->rank; ++i) {
@@ -374,7 +374,7 @@ static bool find_op(const stow_kernel_call* call, reduction* out_op) {
   static const char* const names[REDUCTION_COUNT] = {
       "sum", "mean", "max", "min", "prod", "l1", "l2", "log_sum", "log_sum_exp", "sum_square"};
   for (size_t i = 0; i < REDUCTION_COUNT; ++i) {
-    if (stow_kernel_is(call, "op", names[i])) {
+    if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_OP, names[i])) {
       *out_op = (reduction)i;
       return true;
     }

@@ -94,7 +94,7 @@ static stow_status run_row_norm(stow_kernel_call* call, bool is_rms) {
            .means = stow_kernel_result(call, 1),
            .factors = stow_kernel_result(call, 2),
            .count = count,
-           .epsilon = stow_kernel_float(call, "epsilon", 1e-5),
+           .epsilon = stowi_kernel_float(call, STOWI_KERNEL_ATTR_EPSILON, 1e-5),
            .is_rms = is_rms};
   divide(call, &j, rows.outer);
   return STOW_OK;
@@ -117,8 +117,8 @@ static stow_status run_skip_norm(stow_kernel_call* call) {
            .factors = stow_kernel_result(call, 2),
            .sums = stow_kernel_result(call, 3),
            .count = rows.count,
-           .epsilon = stow_kernel_float(call, "epsilon", 1e-12),
-           .is_rms = stow_kernel_is(call, "op", "rms")};
+           .epsilon = stowi_kernel_float(call, STOWI_KERNEL_ATTR_EPSILON, 1e-12),
+           .is_rms = stowi_kernel_is(call, STOWI_KERNEL_ATTR_OP, "rms")};
   divide(call, &j, rows.outer);
   return STOW_OK;
 }

@@ -111,7 +111,7 @@ static stow_status find_k(const stow_kernel_call* call, uint32_t axis, size_t* o
   const stow_tensor* x = call->operands[0];
   const stow_tensor* operand = stow_kernel_operand(call, 1);
   int64_t most = call->results[0]->dims[axis];
-  int64_t k = stow_kernel_int(call, "k", -1);
+  int64_t k = stowi_kernel_int(call, STOWI_KERNEL_ATTR_K, -1);
   if (k < 0) {
     k = operand == NULL || stow_tensor_elements(operand) == 0 ? most
                                                               : stowi_kernel_int_at(operand, 0);
@@ -130,7 +130,7 @@ static stow_status find_k(const stow_kernel_call* call, uint32_t axis, size_t* o
 }
 
 static stow_status find_axis(const stow_kernel_call* call, uint32_t* out_axis) {
-  int64_t number = stow_kernel_int(call, "axis", -1);
+  int64_t number = stowi_kernel_int(call, STOWI_KERNEL_ATTR_AXIS, -1);
   if (!stowi_kernel_find_axis(number, call->operands[0]->rank, out_axis)) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "axis %lld is out of range",
                             (long long)number);
@@ -162,7 +162,7 @@ static stow_status run_topk(stow_kernel_call* call) {
            call->results[1],
            stowi_kernel_rows_along(x, axis),
            k,
-           !stow_kernel_bool(call, "largest", true),
+           !stowi_kernel_bool(call, STOWI_KERNEL_ATTR_LARGEST, true),
            call->scratch};
   stow_kernel_split(call, j.rows.outer * j.rows.inner, stowi_kernel_grain_of(j.rows.count * 4),
                     rows_task, &j);

@@ -290,7 +290,7 @@ static void transforms_run(const stow_kernel_call* call, const transforms* t) {
 static int64_t axis_of(const stow_kernel_call* call) {
   const stow_tensor* axis = stow_kernel_operand(call, 2);
   int64_t rank = (int64_t)stow_kernel_operand(call, 0)->rank;
-  int64_t given = stow_kernel_int(call, "axis", -2);
+  int64_t given = stowi_kernel_int(call, STOWI_KERNEL_ATTR_AXIS, -2);
   if (axis != NULL && axis->data != NULL) {
     given = stowi_kernel_int_at(axis, 0);
   }
@@ -320,8 +320,9 @@ static int64_t length_of(const stow_kernel_call* call, const transforms* t) {
 
 static void read_transforms(const stow_kernel_call* call, size_t axis, transforms* t) {
   const stow_tensor* x = stow_kernel_operand(call, 0);
-  bool onesided = stow_kernel_bool(call, "onesided", false);
-  *t = (transforms){.inverse = stow_kernel_bool(call, "inverse", false), .factor = 1};
+  bool onesided = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ONESIDED, false);
+  *t = (transforms){.inverse = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_INVERSE, false),
+                    .factor = 1};
   t->mirrors = t->inverse && onesided;
   t->in = lines_of(x, axis);
   t->lines =
@@ -332,8 +333,8 @@ static void read_transforms(const stow_kernel_call* call, size_t axis, transform
 static size_t longest(const stow_kernel_call* call, size_t axis) {
   const stow_tensor* x = stow_kernel_operand(call, 0);
   const stow_tensor* out = stow_kernel_result(call, 0);
-  bool is_half =
-      stow_kernel_bool(call, "onesided", false) && !stow_kernel_bool(call, "inverse", false);
+  bool is_half = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ONESIDED, false) &&
+                 !stowi_kernel_bool(call, STOWI_KERNEL_ATTR_INVERSE, false);
   if (is_half && stow_kernel_operand(call, 1) == NULL) {
     return (size_t)x->dims[axis];
   }
@@ -375,7 +376,7 @@ static stow_status run_dft(stow_kernel_call* call) {
   transforms t;
   read_transforms(call, (size_t)axis, &t);
   int64_t length = length_of(call, &t);
-  bool is_half = stow_kernel_bool(call, "onesided", false) && !t.inverse;
+  bool is_half = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ONESIDED, false) && !t.inverse;
   int64_t count = is_half ? length / 2 + 1 : length;
   if (length < 1 || count > out->dims[axis]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT, "length %lld is out of range",
@@ -408,11 +409,12 @@ static line_set rows_of(const stow_tensor* t, size_t parts) {
 static transforms read_rfft(const stow_kernel_call* call) {
   const stow_tensor* x = stow_kernel_operand(call, 0);
   stow_tensor* out = stow_kernel_result(call, 0);
-  transforms t = {.inverse = stow_kernel_bool(call, "inverse", false), .factor = 1};
+  transforms t = {.inverse = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_INVERSE, false),
+                  .factor = 1};
   t.in = rows_of(x, t.inverse ? 2 : 1);
   t.out = rows_of(out, t.inverse ? 1 : 2);
   t.length = t.inverse ? t.out.count : t.in.count;
-  t.mirrors = t.inverse && stow_kernel_bool(call, "onesided", true);
+  t.mirrors = t.inverse && stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ONESIDED, true);
   t.lines = t.in.outer_stride == 0 ? 0 : stow_tensor_elements(x) / t.in.outer_stride;
   return t;
 }
@@ -430,12 +432,12 @@ static stow_status run_rfft(stow_kernel_call* call) {
   if (stowi_kernel_kind(t.in.tensor->dtype) != STOW_KIND_FLOAT) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must have floats");
   }
-  if (stow_kernel_int(call, "signal_dims", 1) != 1) {
+  if (stowi_kernel_int(call, STOWI_KERNEL_ATTR_SIGNAL_DIMS, 1) != 1) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "signals of %lld dims are unsupported; expected 1",
-                            (long long)stow_kernel_int(call, "signal_dims", 1));
+                            (long long)stowi_kernel_int(call, STOWI_KERNEL_ATTR_SIGNAL_DIMS, 1));
   }
-  if (stow_kernel_bool(call, "normalized", false)) {
+  if (stowi_kernel_bool(call, STOWI_KERNEL_ATTR_NORMALIZED, false)) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "normalized transforms are unsupported");
   }
   stowi_kernel_carve carve = {call->scratch, 0};
@@ -502,7 +504,8 @@ static stow_status run_stft(stow_kernel_call* call) {
   int64_t length = frame_length(call);
   STOWI_KERNEL_TRY(check(call, step, length));
   int64_t frames = (x->dims[1] - length) / step + 1;
-  int64_t bins = stow_kernel_bool(call, "onesided", true) ? length / 2 + 1 : length;
+  int64_t bins =
+      stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ONESIDED, true) ? length / 2 + 1 : length;
   if (frames > out->dims[1] || bins > out->dims[2]) {
     return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,
                             "%lld frames of %lld bins do not fit the result", (long long)frames,

@@ -13,10 +13,10 @@ typedef struct weights {
 } weights;
 
 static weights weights_of(const stow_kernel_call* call) {
-  if (stow_kernel_is(call, "kind", "hann")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "hann")) {
     return (weights){0.5, 0.5, 0};
   }
-  if (stow_kernel_is(call, "kind", "hamming")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_KIND, "hamming")) {
     return (weights){25.0 / 46.0, 21.0 / 46.0, 0};
   }
   return (weights){0.42, 0.5, 0.08};
@@ -32,7 +32,8 @@ static stow_status run_window(stow_kernel_call* call) {
   }
   out->dims[0] = size;
   weights w = weights_of(call);
-  double period = (double)(stow_kernel_bool(call, "periodic", true) ? size : size - 1);
+  double period =
+      (double)(stowi_kernel_bool(call, STOWI_KERNEL_ATTR_PERIODIC, true) ? size : size - 1);
   for (int64_t n = 0; n < size; ++n) {
     double share = (double)n / period;
     double value = w.a - w.b * cos(turn * share) + w.c * cos(2 * turn * share);

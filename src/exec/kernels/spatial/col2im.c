@@ -51,9 +51,9 @@ static stow_status read_slide(const stow_kernel_call* call, job* j) {
   for (uint32_t i = 0; i < s->rank; ++i) {
     s->in[i] = j->y->dims[2 + i];
     s->kernel[i] = stowi_kernel_int_at(blocks, i);
-    s->dilations[i] = stowi_kernel_list_at(call, "dilations", i, 1);
-    s->begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
-    s->ends[i] = stowi_kernel_list_at(call, "pads", s->rank + i, 0);
+    s->dilations[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_DILATIONS, i, 1);
+    s->begins[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_PADS, i, 0);
+    s->ends[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_PADS, s->rank + i, 0);
     if (s->kernel[i] < 1 || s->kernel[i] > j->x->dims[1]) {
       return stow_kernel_fail(
           call, STOW_ERR_INVALID_ARGUMENT,
@@ -66,7 +66,7 @@ static stow_status read_slide(const stow_kernel_call* call, job* j) {
     STOWI_KERNEL_TRY(stowi_kernel_slide_bound(call, s, i));
     int64_t covered = (s->kernel[i] - 1) * s->dilations[i] + 1;
     int64_t room = s->in[i] + s->begins[i] + s->ends[i] - covered;
-    s->strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
+    s->strides[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_STRIDES, i, 1);
     s->out[i] = room < 0 ? 0 : room / s->strides[i] + 1;
     STOWI_KERNEL_TRY(stowi_kernel_slide_bound(call, s, i));
   }

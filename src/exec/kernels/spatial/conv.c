@@ -547,7 +547,7 @@ stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
                              .y = stow_kernel_result(call, 0)};
   stow_status status =
       stowi_kernel_slide_read(call, out->x, out->y, out->w->dims + 2, &out->window);
-  out->group = (size_t)stow_kernel_int(call, "group", 1);
+  out->group = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_GROUP, 1);
   out->in_channels = (size_t)out->w->dims[1];
   out->out_channels = (size_t)out->w->dims[0] / out->group;
   out->depth = out->in_channels * out->window.taps;

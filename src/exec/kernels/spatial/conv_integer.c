@@ -242,7 +242,7 @@ static uint64_t conv_int_scratch(const conv_int* c) {
 static stow_status conv_int_read(const stow_kernel_call* call, const stow_tensor* x,
                                  const stow_tensor* w, const stow_tensor* y, conv_int* out) {
   *out = (conv_int){.call = call, .x = x, .w = w};
-  out->group = (size_t)stow_kernel_int(call, "group", 1);
+  out->group = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_GROUP, 1);
   out->in_channels = (size_t)w->dims[1];
   out->out_channels = (size_t)w->dims[0] / out->group;
   return stowi_kernel_slide_read(call, x, y, w->dims + 2, &out->slide);

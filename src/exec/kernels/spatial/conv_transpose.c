@@ -35,9 +35,9 @@ typedef struct job {
 
 // What is cut off y's beginning along dim |i|; s->ends[i] is what its end has in addition.
 static int64_t begin_of(const stow_kernel_call* call, const stowi_kernel_slide* s, uint32_t i) {
-  bool upper = stow_kernel_is(call, "auto_pad", "same_upper");
-  bool lower = stow_kernel_is(call, "auto_pad", "same_lower");
-  const stow_attr* shape = stow_kernel_attr(call, "output_shape");
+  bool upper = stowi_kernel_is(call, STOWI_KERNEL_ATTR_AUTO_PAD, "same_upper");
+  bool lower = stowi_kernel_is(call, STOWI_KERNEL_ATTR_AUTO_PAD, "same_lower");
+  const stow_attr* shape = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_OUTPUT_SHAPE);
   bool is_given = shape != NULL && shape->count != 0;
   if (!upper && !lower && !is_given) {
     return s->begins[i];
@@ -54,7 +54,7 @@ static stow_status read_job(const stow_kernel_call* call, job* j) {
              .w = stow_kernel_operand(call, 1),
              .bias = stow_kernel_operand(call, 2),
              .y = stow_kernel_result(call, 0),
-             .group = (size_t)stow_kernel_int(call, "group", 1)};
+             .group = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_GROUP, 1)};
   j->in_channels = (size_t)j->w->dims[0] / j->group;
   j->out_channels = (size_t)j->w->dims[1];
   stowi_kernel_slide* s = &j->slide;
@@ -64,10 +64,10 @@ static stow_status read_job(const stow_kernel_call* call, job* j) {
     s->in[i] = j->y->dims[2 + i];
     s->out[i] = j->x->dims[2 + i];
     s->kernel[i] = j->w->dims[2 + i];
-    s->strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
-    s->dilations[i] = stowi_kernel_list_at(call, "dilations", i, 1);
-    s->begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
-    s->ends[i] = stowi_kernel_list_at(call, "output_padding", i, 0);
+    s->strides[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_STRIDES, i, 1);
+    s->dilations[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_DILATIONS, i, 1);
+    s->begins[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_PADS, i, 0);
+    s->ends[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_OUTPUT_PADDING, i, 0);
     STOWI_KERNEL_TRY(stowi_kernel_slide_bound(call, s, i));
     s->begins[i] = begin_of(call, s, i);
   }

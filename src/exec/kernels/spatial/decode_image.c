@@ -198,12 +198,12 @@ static void read_pixel(const pixel_layout* image, size_t row, size_t column, uin
 }
 
 static void write_pixel(const stow_kernel_call* call, const uint32_t* rgb, unsigned char* to) {
-  if (stow_kernel_is(call, "format", "grayscale")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_FORMAT, "grayscale")) {
     // 0.299, 0.587 and 0.114 in parts of 2^14.
     to[0] = (unsigned char)((rgb[0] * 4899 + rgb[1] * 9617 + rgb[2] * 1868 + 8192) >> 14);
     return;
   }
-  bool is_bgr = stow_kernel_is(call, "format", "bgr");
+  bool is_bgr = stowi_kernel_is(call, STOWI_KERNEL_ATTR_FORMAT, "bgr");
   for (size_t k = 0; k < 3; ++k) {
     to[k] = (unsigned char)rgb[is_bgr ? 2 - k : k];
   }

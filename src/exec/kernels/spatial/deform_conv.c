@@ -29,9 +29,10 @@ static stow_status read_job(const stow_kernel_call* call, job* j) {
              .bias = stow_kernel_operand(call, 3),
              .mask = stow_kernel_operand(call, 4),
              .y = stow_kernel_result(call, 0),
-             .offset_group = (size_t)stow_kernel_int(call, "offset_group", 1)};
+             .offset_group = (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_OFFSET_GROUP, 1)};
   j->in_channels = (size_t)j->w->dims[1];
-  j->out_channels = (size_t)j->w->dims[0] / (size_t)stow_kernel_int(call, "group", 1);
+  j->out_channels =
+      (size_t)j->w->dims[0] / (size_t)stowi_kernel_int(call, STOWI_KERNEL_ATTR_GROUP, 1);
   return stowi_kernel_slide_read(call, j->x, j->y, j->w->dims + 2, &j->slide);
 }
 

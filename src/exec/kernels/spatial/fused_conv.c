@@ -26,10 +26,10 @@ static stow_status read_activation(const stow_kernel_call* call, job* out) {
               {"LeakyRelu", LEAKY_RELU, 0.01, 0},
               {"Clip", CLIP, -3.4028234663852886e38, 3.4028234663852886e38},
               {"HardSigmoid", HARD_SIGMOID, 0.2, 0.5}};
-  const stow_attr* params = stow_kernel_attr(call, "activation_params");
+  const stow_attr* params = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_ACTIVATION_PARAMS);
   bool has = params != NULL && params->kind == STOW_ATTR_FLOATS;
   for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); ++i) {
-    if (stow_kernel_is(call, "activation", list[i].name)) {
+    if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_ACTIVATION, list[i].name)) {
       out->activation = list[i].activation;
       out->alpha = (float)(has && params->count > 0 ? params->floats[0] : list[i].alpha);
       out->beta = (float)(has && params->count > 1 ? params->floats[1] : list[i].beta);

@@ -48,7 +48,7 @@ static void grid_task(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run_affine_grid(stow_kernel_call* call) {
   affine_job j = {.theta = stow_kernel_operand(call, 0),
                   .y = stow_kernel_result(call, 0),
-                  .align_corners = stow_kernel_bool(call, "align_corners", false)};
+                  .align_corners = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ALIGN_CORNERS, false)};
   j.rank = j.y->rank - 2;
   if (stowi_kernel_kind(j.theta->dtype) != STOW_KIND_FLOAT ||
       stowi_kernel_bits(j.theta->dtype) < 16) {
@@ -218,18 +218,19 @@ static void sample_task(void* user, size_t begin, size_t end, uint32_t worker) {
 }
 
 static stow_status run_grid_sample(stow_kernel_call* call) {
-  sample_job j = {.x = stow_kernel_operand(call, 0),
-                  .grid = stow_kernel_operand(call, 1),
-                  .y = stow_kernel_result(call, 0),
-                  .mode = stow_kernel_is(call, "mode", "nearest") ? NEAREST
-                          : stow_kernel_is(call, "mode", "cubic") ? CUBIC
-                                                                  : LINEAR,
-                  .padding = stow_kernel_is(call, "padding_mode", "border")       ? BORDER
-                             : stow_kernel_is(call, "padding_mode", "reflection") ? REFLECTION
-                                                                                  : ZEROS,
-                  .align_corners = stow_kernel_bool(call, "align_corners", false),
-                  .in_count = 1,
-                  .out_count = 1};
+  sample_job j = {
+      .x = stow_kernel_operand(call, 0),
+      .grid = stow_kernel_operand(call, 1),
+      .y = stow_kernel_result(call, 0),
+      .mode = stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "nearest") ? NEAREST
+              : stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "cubic") ? CUBIC
+                                                                       : LINEAR,
+      .padding = stowi_kernel_is(call, STOWI_KERNEL_ATTR_PADDING_MODE, "border")       ? BORDER
+                 : stowi_kernel_is(call, STOWI_KERNEL_ATTR_PADDING_MODE, "reflection") ? REFLECTION
+                                                                                       : ZEROS,
+      .align_corners = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ALIGN_CORNERS, false),
+      .in_count = 1,
+      .out_count = 1};
   j.rank = j.x->rank - 2;
   if (j.rank > MAX_SPATIAL || stowi_kernel_kind(j.x->dtype) == STOW_KIND_COMPLEX ||
       stowi_kernel_kind(j.grid->dtype) != STOW_KIND_FLOAT) {

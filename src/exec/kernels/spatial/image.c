@@ -13,8 +13,8 @@ static stow_status run_crop(stow_kernel_call* call) {
   const stow_tensor* x = stow_kernel_operand(call, 0);
   stow_tensor* y = stow_kernel_result(call, 0);
   size_t size = stowi_kernel_bits(x->dtype) / 8;
-  int64_t left = stowi_kernel_list_at(call, "border", 0, 0);
-  int64_t top = stowi_kernel_list_at(call, "border", 1, 0);
+  int64_t left = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_BORDER, 0, 0);
+  int64_t top = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_BORDER, 1, 0);
   if (size == 0) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED,
                             "elements of less than a byte are unsupported");
@@ -71,13 +71,13 @@ static void scale_task(void* user, size_t begin, size_t end, uint32_t worker) {
 static stow_status run_scale_image(stow_kernel_call* call) {
   job j = {.x = stow_kernel_operand(call, 0),
            .y = stow_kernel_result(call, 0),
-           .scale = (float)stow_kernel_float(call, "scale", 1),
+           .scale = (float)stowi_kernel_float(call, STOWI_KERNEL_ATTR_SCALE, 1),
            .plane = 1};
   stow_dtype dtype = j.x->dtype;
   if (dtype != STOW_F32 && dtype != STOW_F16 && dtype != STOW_BF16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16 or bf16");
   }
-  const stow_attr* bias = stow_kernel_attr(call, "bias");
+  const stow_attr* bias = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_BIAS);
   if (bias != NULL && bias->kind == STOW_ATTR_FLOATS && bias->count != 0) {
     if (j.x->rank < 2 || bias->count != (size_t)j.x->dims[1]) {
       return stow_kernel_fail(call, STOW_ERR_INVALID_ARGUMENT,

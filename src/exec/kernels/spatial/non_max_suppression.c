@@ -135,7 +135,7 @@ static stow_status run_non_max_suppression(stow_kernel_call* call) {
   size_t limit = asked <= 0 ? 0 : (uint64_t)asked < count ? (size_t)asked : count;
   float least_score = float_or_zero(least);
   job j = {.heap = call->scratch,
-           .is_centered = stow_kernel_bool(call, "center_point_box", false),
+           .is_centered = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_CENTER_POINT_BOX, false),
            .overlap = float_or_zero(stow_kernel_operand(call, 3))};
   size_t kept = 0;
   size_t room = (size_t)y->dims[0];

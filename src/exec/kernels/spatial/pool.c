@@ -209,17 +209,18 @@ static void pool_rows_task(void* user, size_t begin, size_t end, uint32_t worker
 #define MOST_TAPS_IN_ROWS (1 << 20)
 
 static stow_status read_pool(const stow_kernel_call* call, pooling* out) {
-  *out = (pooling){.call = call,
-                   .x = stow_kernel_operand(call, 0),
-                   .y = stow_kernel_result(call, 0),
-                   .indices = stow_kernel_result(call, 1),
-                   .op = stow_kernel_is(call, "op", "avg")  ? POOL_AVG
-                         : stow_kernel_is(call, "op", "lp") ? POOL_LP
-                                                            : POOL_MAX,
-                   .count_include_pad = stow_kernel_bool(call, "count_include_pad", false),
-                   .is_global = stow_kernel_bool(call, "global", false),
-                   .column_major = stow_kernel_bool(call, "column_major", false),
-                   .p = stow_kernel_float(call, "p", 2)};
+  *out = (pooling){
+      .call = call,
+      .x = stow_kernel_operand(call, 0),
+      .y = stow_kernel_result(call, 0),
+      .indices = stow_kernel_result(call, 1),
+      .op = stowi_kernel_is(call, STOWI_KERNEL_ATTR_OP, "avg")  ? POOL_AVG
+            : stowi_kernel_is(call, STOWI_KERNEL_ATTR_OP, "lp") ? POOL_LP
+                                                                : POOL_MAX,
+      .count_include_pad = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_COUNT_INCLUDE_PAD, false),
+      .is_global = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_GLOBAL, false),
+      .column_major = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_COLUMN_MAJOR, false),
+      .p = stowi_kernel_float(call, STOWI_KERNEL_ATTR_P, 2)};
   return stowi_kernel_slide_read(call, out->x, out->y, NULL, &out->slide);
 }
 
@@ -387,10 +388,10 @@ static stow_status pooled_dim(const stow_kernel_call* call, const stow_tensor* x
                               int64_t* out) {
   stowi_kernel_slide s = {.rank = x->rank - 2};
   s.out[i] = x->dims[2 + i];
-  s.kernel[i] = stowi_kernel_list_at(call, "kernel", i, 1);
-  s.strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
-  s.begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
-  s.ends[i] = stowi_kernel_list_at(call, "pads", s.rank + i, 0);
+  s.kernel[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_KERNEL, i, 1);
+  s.strides[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_STRIDES, i, 1);
+  s.begins[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_PADS, i, 0);
+  s.ends[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_PADS, s.rank + i, 0);
   s.dilations[i] = 1;
   stow_status status = stowi_kernel_slide_bound(call, &s, i);
   *out =

@@ -58,9 +58,10 @@ static stow_status run_qlinear_pool(stow_kernel_call* call) {
   const stow_tensor* zero = stow_kernel_operand(call, 2);
   const stow_tensor* y_scale = stow_kernel_operand(call, 3);
   const stow_tensor* y_zero = stow_kernel_operand(call, 4);
-  job j = {.x = stow_kernel_operand(call, 0),
-           .y = stow_kernel_result(call, 0),
-           .count_include_pad = stow_kernel_bool(call, "count_include_pad", false)};
+  job j = {
+      .x = stow_kernel_operand(call, 0),
+      .y = stow_kernel_result(call, 0),
+      .count_include_pad = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_COUNT_INCLUDE_PAD, false)};
   if (j.x->dtype != STOW_U8 && j.x->dtype != STOW_I8) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be u8 or i8");
   }

@@ -100,8 +100,8 @@ static stow_status run_crop_and_resize(stow_kernel_call* call) {
                 .regions = stow_kernel_operand(call, 1),
                 .images = stow_kernel_operand(call, 2),
                 .y = stow_kernel_result(call, 0),
-                .is_nearest = stow_kernel_is(call, "mode", "nearest"),
-                .outside = (float)stow_kernel_float(call, "outside", 0)};
+                .is_nearest = stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "nearest"),
+                .outside = (float)stowi_kernel_float(call, STOWI_KERNEL_ATTR_OUTSIDE, 0)};
   stow_dtype dtype = j.x->dtype;
   if (dtype != STOW_F32 && dtype != STOW_F16 && dtype != STOW_BF16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16 or bf16");
@@ -182,7 +182,7 @@ static stow_status run_max_roi_pool(stow_kernel_call* call) {
   pool_job j = {.x = stow_kernel_operand(call, 0),
                 .regions = stow_kernel_operand(call, 1),
                 .y = stow_kernel_result(call, 0),
-                .scale = stow_kernel_float(call, "spatial_scale", 1)};
+                .scale = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SPATIAL_SCALE, 1)};
   if (stowi_kernel_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(j.x->dtype) < 16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }
@@ -317,14 +317,15 @@ static void align_task(void* user, size_t begin, size_t end, uint32_t worker) {
 }
 
 static stow_status run_roi_align(stow_kernel_call* call) {
-  align_job j = {.x = stow_kernel_operand(call, 0),
-                 .regions = stow_kernel_operand(call, 1),
-                 .images = stow_kernel_operand(call, 2),
-                 .y = stow_kernel_result(call, 0),
-                 .is_max = stow_kernel_is(call, "mode", "max"),
-                 .is_half_pixel = stow_kernel_is(call, "coordinates", "half_pixel"),
-                 .ratio = stow_kernel_int(call, "sampling_ratio", 0),
-                 .scale = stow_kernel_float(call, "spatial_scale", 1)};
+  align_job j = {
+      .x = stow_kernel_operand(call, 0),
+      .regions = stow_kernel_operand(call, 1),
+      .images = stow_kernel_operand(call, 2),
+      .y = stow_kernel_result(call, 0),
+      .is_max = stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "max"),
+      .is_half_pixel = stowi_kernel_is(call, STOWI_KERNEL_ATTR_COORDINATES, "half_pixel"),
+      .ratio = stowi_kernel_int(call, STOWI_KERNEL_ATTR_SAMPLING_RATIO, 0),
+      .scale = stowi_kernel_float(call, STOWI_KERNEL_ATTR_SPATIAL_SCALE, 1)};
   if (stowi_kernel_kind(j.x->dtype) != STOW_KIND_FLOAT || stowi_kernel_bits(j.x->dtype) < 16) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "x must be f32, f16, bf16 or f64");
   }

@@ -303,17 +303,19 @@ static void carve(resizing* r) {
 // Reading
 
 static void read_way(const stow_kernel_call* call, resizing* r) {
-  *r = (resizing){.call = call,
-                  .x = stow_kernel_operand(call, 0),
-                  .y = stow_kernel_result(call, 0),
-                  .extrapolation = stow_kernel_float(call, "extrapolation_value", 0)};
-  r->way.mode = stow_kernel_is(call, "mode", "linear")  ? STOWI_KERNEL_RESIZE_LINEAR
-                : stow_kernel_is(call, "mode", "cubic") ? STOWI_KERNEL_RESIZE_CUBIC
-                                                        : STOWI_KERNEL_RESIZE_NEAREST;
-  r->way.antialias =
-      stow_kernel_bool(call, "antialias", false) && r->way.mode != STOWI_KERNEL_RESIZE_NEAREST;
-  r->way.exclude_outside = stow_kernel_bool(call, "exclude_outside", false);
-  r->way.cubic_a = stow_kernel_float(call, "cubic_coeff_a", -0.75);
+  *r = (resizing){
+      .call = call,
+      .x = stow_kernel_operand(call, 0),
+      .y = stow_kernel_result(call, 0),
+      .extrapolation = stowi_kernel_float(call, STOWI_KERNEL_ATTR_EXTRAPOLATION_VALUE, 0)};
+  r->way.mode = stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "linear") ? STOWI_KERNEL_RESIZE_LINEAR
+                : stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "cubic")
+                    ? STOWI_KERNEL_RESIZE_CUBIC
+                    : STOWI_KERNEL_RESIZE_NEAREST;
+  r->way.antialias = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_ANTIALIAS, false) &&
+                     r->way.mode != STOWI_KERNEL_RESIZE_NEAREST;
+  r->way.exclude_outside = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_EXCLUDE_OUTSIDE, false);
+  r->way.cubic_a = stowi_kernel_float(call, STOWI_KERNEL_ATTR_CUBIC_COEFF_A, -0.75);
 }
 
 static const stow_tensor* list_of(const stow_kernel_call* call, size_t k) {
@@ -324,7 +326,7 @@ static const stow_tensor* list_of(const stow_kernel_call* call, size_t k) {
 // The |i|th axis that is listed, of |count|.
 static uint32_t listed_axis(const stow_kernel_call* call, uint32_t rank, size_t i) {
   int64_t axis = (int64_t)i;
-  const stow_attr* axes = stow_kernel_attr(call, "axes");
+  const stow_attr* axes = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_AXES);
   if (axes != NULL && axes->kind == STOW_ATTR_INTS && axes->count != 0) {
     axis = i < axes->count ? axes->ints[i] : 0;
   }
@@ -332,14 +334,14 @@ static uint32_t listed_axis(const stow_kernel_call* call, uint32_t rank, size_t 
 }
 
 static size_t listed_count(const stow_kernel_call* call, uint32_t rank) {
-  const stow_attr* axes = stow_kernel_attr(call, "axes");
+  const stow_attr* axes = stowi_kernel_attr(call, STOWI_KERNEL_ATTR_AXES);
   return axes != NULL && axes->kind == STOW_ATTR_INTS && axes->count != 0 ? axes->count : rank;
 }
 
 // The scale that all listed axes have in common where the aspect ratio is kept; 0: each its own.
 static float common_scale(const resizing* r, const stow_tensor* sizes, size_t count) {
-  bool smaller = stow_kernel_is(r->call, "keep_aspect_ratio_policy", "not_larger");
-  bool larger = stow_kernel_is(r->call, "keep_aspect_ratio_policy", "not_smaller");
+  bool smaller = stowi_kernel_is(r->call, STOWI_KERNEL_ATTR_KEEP_ASPECT_RATIO_POLICY, "not_larger");
+  bool larger = stowi_kernel_is(r->call, STOWI_KERNEL_ATTR_KEEP_ASPECT_RATIO_POLICY, "not_smaller");
   float best = 0;
   for (size_t i = 0; i < count && sizes != NULL && (smaller || larger); ++i) {
     uint32_t axis = listed_axis(r->call, r->x->rank, i);
@@ -362,7 +364,7 @@ static void read_axes(resizing* r) {
   const stow_tensor* scales = list_of(r->call, SCALES);
   size_t count = listed_count(r->call, r->x->rank);
   float common = common_scale(r, list_of(r->call, SIZES), count);
-  bool is_crop = stow_kernel_is(r->call, "coordinates", "tf_crop_and_resize");
+  bool is_crop = stowi_kernel_is(r->call, STOWI_KERNEL_ATTR_COORDINATES, "tf_crop_and_resize");
   for (size_t i = 0; i < count; ++i) {
     stowi_kernel_resize_axis* a = &r->axes[listed_axis(r->call, r->x->rank, i)];
     if (scales != NULL) {

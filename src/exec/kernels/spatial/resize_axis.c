@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "exec/kernels/support/attrs.h"
+
 // ---------------------------------------------------------------------------------------------
 // Positions
 
@@ -17,23 +19,23 @@ static float crop_position(const stowi_kernel_resize_axis* a, float x, float len
 // Which element, or place between elements, position |x| of the result is.
 static float position_of(const stow_kernel_call* call, const stowi_kernel_resize_axis* a, float x) {
   float length = a->scale * (float)a->in;  // of the result, before it is cut to an integer
-  if (stow_kernel_is(call, "coordinates", "asymmetric")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_COORDINATES, "asymmetric")) {
     return x / a->scale;
   }
-  if (stow_kernel_is(call, "coordinates", "align_corners")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_COORDINATES, "align_corners")) {
     return length == 1 ? 0 : x * (float)(a->in - 1) / (length - 1);
   }
-  if (stow_kernel_is(call, "coordinates", "tf_crop_and_resize")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_COORDINATES, "tf_crop_and_resize")) {
     return crop_position(a, x, length);
   }
-  if (stow_kernel_is(call, "coordinates", "tf_half_pixel_for_nn")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_COORDINATES, "tf_half_pixel_for_nn")) {
     return (x + 0.5F) / a->scale;
   }
-  if (stow_kernel_is(call, "coordinates", "pytorch_half_pixel") && length == 1) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_COORDINATES, "pytorch_half_pixel") && length == 1) {
     return -0.5F;
   }
   float half_pixel = (x + 0.5F) / a->scale - 0.5F;
-  if (stow_kernel_is(call, "coordinates", "half_pixel_symmetric")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_COORDINATES, "half_pixel_symmetric")) {
     return (float)a->in / 2 * (1 - (float)a->out / length) + half_pixel;
   }
   return half_pixel;
@@ -41,16 +43,17 @@ static float position_of(const stow_kernel_call* call, const stowi_kernel_resize
 
 static double round_position(const stow_kernel_call* call, const stowi_kernel_resize_axis* a,
                              double x) {
-  if (stow_kernel_is(call, "nearest_mode", "floor")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_NEAREST_MODE, "floor")) {
     return floor(x);
   }
-  if (stow_kernel_is(call, "nearest_mode", "ceil_if_smaller")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_NEAREST_MODE, "ceil_if_smaller")) {
     return a->scale < 1 ? ceil(x) : floor(x);
   }
-  if (stow_kernel_is(call, "nearest_mode", "ceil")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_NEAREST_MODE, "ceil")) {
     return ceil(x);
   }
-  return stow_kernel_is(call, "nearest_mode", "round_prefer_ceil") ? floor(x + 0.5) : ceil(x - 0.5);
+  return stowi_kernel_is(call, STOWI_KERNEL_ATTR_NEAREST_MODE, "round_prefer_ceil") ? floor(x + 0.5)
+                                                                                    : ceil(x - 0.5);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -118,7 +121,7 @@ static void fill_weights(const stowi_kernel_resize_way* way, stowi_kernel_resize
 
 void stowi_kernel_resize_fill(const stow_kernel_call* call, const stowi_kernel_resize_way* way,
                               stowi_kernel_resize_axis* a) {
-  bool is_crop = stow_kernel_is(call, "coordinates", "tf_crop_and_resize");
+  bool is_crop = stowi_kernel_is(call, STOWI_KERNEL_ATTR_COORDINATES, "tf_crop_and_resize");
   a->has_outside = false;
   for (size_t i = 0; i < (size_t)a->out; ++i) {
     a->outside[i] = 0;

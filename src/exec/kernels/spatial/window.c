@@ -4,9 +4,9 @@
 
 #include "exec/kernels/support/kernel.h"
 
-int64_t stowi_kernel_list_at(const stow_kernel_call* call, const char* name, size_t i,
+int64_t stowi_kernel_list_at(const stow_kernel_call* call, stowi_kernel_attr_id name, size_t i,
                              int64_t fallback) {
-  const stow_attr* attr = stow_kernel_attr(call, name);
+  const stow_attr* attr = stowi_kernel_attr(call, name);
   return attr != NULL && attr->kind == STOW_ATTR_INTS && i < attr->count ? attr->ints[i] : fallback;
 }
 
@@ -53,20 +53,21 @@ stow_status stowi_kernel_slide_read(const stow_kernel_call* call, const stow_ten
                                     const stow_tensor* y, const int64_t* kernel,
                                     stowi_kernel_slide* out) {
   *out = (stowi_kernel_slide){.rank = x->rank - 2, .batch = x->dims[0]};
-  out->channels_last = stow_kernel_bool(call, "channels_last", false);
+  out->channels_last = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_CHANNELS_LAST, false);
   out->channels = x->dims[out->channels_last ? x->rank - 1 : 1];
   uint32_t first = out->channels_last ? 1 : 2;
-  bool upper = stow_kernel_is(call, "auto_pad", "same_upper");
-  bool is_same = upper || stow_kernel_is(call, "auto_pad", "same_lower");
-  bool is_global = stow_kernel_bool(call, "global", false);
+  bool upper = stowi_kernel_is(call, STOWI_KERNEL_ATTR_AUTO_PAD, "same_upper");
+  bool is_same = upper || stowi_kernel_is(call, STOWI_KERNEL_ATTR_AUTO_PAD, "same_lower");
+  bool is_global = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_GLOBAL, false);
   for (uint32_t i = 0; i < out->rank; ++i) {
     out->in[i] = x->dims[first + i];
     out->out[i] = y->dims[first + i];
-    out->kernel[i] = kernel != NULL ? kernel[i] : stowi_kernel_list_at(call, "kernel", i, 1);
-    out->strides[i] = stowi_kernel_list_at(call, "strides", i, 1);
-    out->dilations[i] = stowi_kernel_list_at(call, "dilations", i, 1);
-    out->begins[i] = stowi_kernel_list_at(call, "pads", i, 0);
-    out->ends[i] = stowi_kernel_list_at(call, "pads", out->rank + i, 0);
+    out->kernel[i] =
+        kernel != NULL ? kernel[i] : stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_KERNEL, i, 1);
+    out->strides[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_STRIDES, i, 1);
+    out->dilations[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_DILATIONS, i, 1);
+    out->begins[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_PADS, i, 0);
+    out->ends[i] = stowi_kernel_list_at(call, STOWI_KERNEL_ATTR_PADS, out->rank + i, 0);
     if (is_global) {
       out->kernel[i] = out->in[i];
       out->strides[i] = out->dilations[i] = 1;

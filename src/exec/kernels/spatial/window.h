@@ -4,6 +4,8 @@
 
 #include <stowage/kernel.h>
 
+#include "exec/kernels/support/attrs.h"
+
 #define STOWI_KERNEL_SPATIAL (STOW_MAX_RANK - 2)
 
 // Along each spatial dim the element that tap k of the window at position o reads is
@@ -42,7 +44,7 @@ stow_status stowi_kernel_slide_bound(const stow_kernel_call* call, stowi_kernel_
 stow_status stowi_kernel_slide_count(const stow_kernel_call* call, stowi_kernel_slide* w);
 
 // Number |i| of the list |name|; |fallback| where the list is absent or empty.
-int64_t stowi_kernel_list_at(const stow_kernel_call* call, const char* name, size_t i,
+int64_t stowi_kernel_list_at(const stow_kernel_call* call, stowi_kernel_attr_id name, size_t i,
                              int64_t fallback);
 
 // The positions [lo, hi) along dim |i| at which tap |k| reads no padding.

@@ -1,4 +1,4 @@
-// What kernels ask of their call. Attributes are few, so they are looked up by name.
+// What kernels ask of their call. A caller's kernels look attributes up by name; they are few.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,28 +26,19 @@ const stow_attr* stow_kernel_attr(const stow_kernel_call* call, const char* name
 }
 
 int64_t stow_kernel_int(const stow_kernel_call* call, const char* name, int64_t fallback) {
-  const stow_attr* attr = stow_kernel_attr(call, name);
-  return attr != NULL && attr->kind == STOW_ATTR_INT ? attr->i : fallback;
+  return stowi_kernel_int_of(stow_kernel_attr(call, name), fallback);
 }
 
 double stow_kernel_float(const stow_kernel_call* call, const char* name, double fallback) {
-  const stow_attr* attr = stow_kernel_attr(call, name);
-  if (attr != NULL && attr->kind == STOW_ATTR_INT) {
-    return (double)attr->i;
-  }
-  return attr != NULL && attr->kind == STOW_ATTR_FLOAT ? attr->f : fallback;
+  return stowi_kernel_float_of(stow_kernel_attr(call, name), fallback);
 }
 
 bool stow_kernel_bool(const stow_kernel_call* call, const char* name, bool fallback) {
-  const stow_attr* attr = stow_kernel_attr(call, name);
-  return attr != NULL && attr->kind == STOW_ATTR_BOOL ? attr->b : fallback;
+  return stowi_kernel_bool_of(stow_kernel_attr(call, name), fallback);
 }
 
 bool stow_kernel_is(const stow_kernel_call* call, const char* name, const char* text) {
-  const stow_attr* attr = stow_kernel_attr(call, name);
-  size_t size = strlen(text);
-  return attr != NULL && attr->kind == STOW_ATTR_STRING && attr->s.size == size &&
-         memcmp(attr->s.data, text, size) == 0;
+  return stowi_kernel_is_of(stow_kernel_attr(call, name), text);
 }
 
 stow_status stow_kernel_fail(const stow_kernel_call* call, stow_status status, const char* format,

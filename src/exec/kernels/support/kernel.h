@@ -7,6 +7,8 @@
 
 #include <stowage/kernel.h>
 
+#include "exec/kernels/support/attrs.h"
+
 // STOWI_KERNEL(RELU, scratch_relu, run_relu); a table made from ops.def refers to each, so that one
 // that is missing does not link. Each stands on a line of its own: export reads them.
 #define STOWI_KERNEL(op, scratch_function, run_function)                     \

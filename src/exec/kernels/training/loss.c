@@ -85,7 +85,7 @@ static stow_status run(stow_kernel_call* call, bool takes_log) {
            .weight = stow_kernel_operand(call, 2),
            .loss = call->results[0],
            .rows = stowi_kernel_rows_along(call->operands[0], 1),
-           .ignored = stow_kernel_int(call, "ignore_index", -1),
+           .ignored = stowi_kernel_int(call, STOWI_KERNEL_ATTR_IGNORE_INDEX, -1),
            .takes_log = takes_log && logs == NULL};
   STOWI_KERNEL_TRY(stowi_kernel_need_real(call, j.scores, "scores"));
   if (j.weight != NULL) {
@@ -103,11 +103,11 @@ static stow_status run(stow_kernel_call* call, bool takes_log) {
     stowi_kernel_softmax(call, j.scores, logs, j.rows, true);
     j.scores = logs;
   }
-  if (stow_kernel_is(call, "reduction", "none")) {
+  if (stowi_kernel_is(call, STOWI_KERNEL_ATTR_REDUCTION, "none")) {
     size_t grain = stowi_kernel_grain_of(j.takes_log ? j.rows.count * 8 : 8);
     stow_kernel_split(call, j.rows.outer * j.rows.inner, grain, each_task, &j);
   } else {
-    sum_up(&j, stow_kernel_is(call, "reduction", "mean"));
+    sum_up(&j, stowi_kernel_is(call, STOWI_KERNEL_ATTR_REDUCTION, "mean"));
   }
   return STOW_OK;
 }

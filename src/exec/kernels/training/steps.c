@@ -132,18 +132,19 @@ static stow_status run(stow_kernel_call* call, formula f, size_t states) {
 // Kernels
 
 static formula formula_of(const stow_kernel_call* call) {
-  return (formula){.rate = stowi_kernel_float_at(call->operands[RATE], 0),
-                   .alpha = stow_kernel_float(call, "alpha", 0.9),
-                   .beta = stow_kernel_float(call, "beta", 0.999),
-                   .epsilon = stow_kernel_float(call, "epsilon", 1e-6),
-                   .norm = stow_kernel_float(call, "norm_coefficient", 0),
-                   .norm_post = stow_kernel_float(call, "norm_coefficient_post", 0)};
+  return (formula){
+      .rate = stowi_kernel_float_at(call->operands[RATE], 0),
+      .alpha = stowi_kernel_float(call, STOWI_KERNEL_ATTR_ALPHA, 0.9),
+      .beta = stowi_kernel_float(call, STOWI_KERNEL_ATTR_BETA, 0.999),
+      .epsilon = stowi_kernel_float(call, STOWI_KERNEL_ATTR_EPSILON, 1e-6),
+      .norm = stowi_kernel_float(call, STOWI_KERNEL_ATTR_NORM_COEFFICIENT, 0),
+      .norm_post = stowi_kernel_float(call, STOWI_KERNEL_ATTR_NORM_COEFFICIENT_POST, 0)};
 }
 
 static stow_status run_adagrad(stow_kernel_call* call) {
   formula f = formula_of(call);
   double step = stowi_kernel_float_at(call->operands[STEP], 0);
-  f.rate /= 1 + step * stow_kernel_float(call, "decay_factor", 0);
+  f.rate /= 1 + step * stowi_kernel_float(call, STOWI_KERNEL_ATTR_DECAY_FACTOR, 0);
   f.update = update_adagrad;
   return run(call, f, 1);
 }
@@ -163,7 +164,7 @@ static stow_status run_momentum(stow_kernel_call* call) {
   if (!(stowi_kernel_float_at(call->operands[STEP], 0) > 0)) {
     f.beta = 1;
   }
-  f.is_nesterov = stow_kernel_is(call, "mode", "nesterov");
+  f.is_nesterov = stowi_kernel_is(call, STOWI_KERNEL_ATTR_MODE, "nesterov");
   f.update = update_momentum;
   return run(call, f, 1);
 }
