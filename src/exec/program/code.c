@@ -22,9 +22,6 @@ typedef struct loop_parts {
   stow_carry carry;
 } loop_parts;
 
-static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-static size_t rest(size_t count, size_t first) { return count > first ? count - first : 0; }
-
 static loop_parts parts_of(const stowi_exec_program* program, stow_node owner) {
   const stow_graph* graph = program->graph;
   stow_region region = stow_graph_owned_region(graph, owner, 0);
@@ -32,13 +29,9 @@ static loop_parts parts_of(const stowi_exec_program* program, stow_node owner) {
                       .yield = &program->steps[stowi_graph_region_last(graph, region)],
                       .args = stowi_graph_region_args(graph, region),
                       .carry = stow_graph_op_desc(graph, owner)->carry};
-  if (parts.args != STOW_NODE_NONE) {
-    const stowi_exec_step* args = &program->steps[parts.args];
-    size_t count = rest(parts.owner->operand_count, parts.carry.first_operand);
-    count = smaller(count, rest(args->result_count, parts.carry.first_arg));
-    count = smaller(count, rest(parts.yield->operand_count, parts.carry.first_yield));
-    parts.carried = smaller(count, rest(parts.owner->result_count, parts.carry.first_result));
-    parts.first_arg = args->first_result + (stow_value)parts.carry.first_arg;
+  if (parts.args != STOW_NODE_NONE && parts.owner->operand_count > parts.carry.first_operand) {
+    parts.carried = parts.owner->operand_count - parts.carry.first_operand;
+    parts.first_arg = program->steps[parts.args].first_result + (stow_value)parts.carry.first_arg;
   }
   return parts;
 }
@@ -74,7 +67,7 @@ static stow_node owner_of(const stow_graph* graph, stow_node node) {
 }
 
 static bool is_loop(const stow_graph* graph, stow_node owner) {
-  return stow_graph_op_desc(graph, owner)->region_kind == STOW_REGION_LOOP;
+  return stow_graph_op(graph, owner) == STOW_OP_LOOP;
 }
 
 bool stowi_exec_code_aside(const stowi_exec_program* program, stow_node node, uint64_t* out_bytes) {
@@ -98,7 +91,8 @@ typedef struct coder {
   const stowi_exec_program* program;
   const stow_graph* graph;
   stowi_exec_code* code;
-  stow_status status;  // once memory is out, nothing more is written
+  stow_status status;              // once memory is out, nothing more is written
+  stowi_exec_instruction dropped;  // but this
   uint32_t step;
   stow_node node;
   stow_region inside;
@@ -106,21 +100,23 @@ typedef struct coder {
   uint32_t opened[STOW_MAX_REGION_DEPTH];  // IF or WHILE of each region around
 } coder;
 
-static void add(coder* c, stowi_exec_instruction instruction) {
+// Returns the new instruction, for fields that few have.
+static stowi_exec_instruction* add(coder* c, stowi_exec_action action, stow_region loop,
+                                   stow_value from, stow_value to) {
   stowi_exec_code* code = c->code;
   if (c->status == STOW_OK) {
     c->status = stowi_vec_reserve(code->allocator, (void**)&code->instructions, code->count,
-                                  &code->capacity, sizeof(instruction), 1);
+                                  &code->capacity, sizeof(c->dropped), 1);
   }
-  if (c->status == STOW_OK) {
-    instruction.step = c->step;
-    instruction.node = c->node;
-    code->instructions[code->count++] = instruction;
-  }
+  stowi_exec_instruction* added =
+      c->status == STOW_OK ? &code->instructions[code->count++] : &c->dropped;
+  *added = (stowi_exec_instruction){
+      .action = action, .step = c->step, .node = c->node, .from = from, .to = to, .loop = loop};
+  return added;
 }
 
 static void add_copy(coder* c, stow_value from, stow_value to) {
-  add(c, (stowi_exec_instruction){.action = STOWI_EXEC_COPY, .from = from, .to = to});
+  add(c, STOWI_EXEC_COPY, STOW_REGION_BODY, from, to);
 }
 
 // Makes the instructions from |first| on a step.
@@ -139,11 +135,8 @@ static void close_step(coder* c, size_t first, bool is_quiet) {
 static void begin_loop(coder* c, stow_region region, const loop_parts* parts) {
   const stowi_exec_step* owner = parts->owner;
   size_t first = c->code->count + 1;
-  add(c, (stowi_exec_instruction){
-             .action = STOWI_EXEC_BEGIN,
-             .loop = region,
-             .from = owner->operand_count > 0 ? owner->operands[0] : STOW_VALUE_NONE,
-             .to = owner->operand_count > 1 ? owner->operands[1] : STOW_VALUE_NONE});
+  add(c, STOWI_EXEC_BEGIN, region, owner->operand_count > 0 ? owner->operands[0] : STOW_VALUE_NONE,
+      owner->operand_count > 1 ? owner->operands[1] : STOW_VALUE_NONE);
   for (size_t i = 0; i < parts->carried; ++i) {
     add_copy(c, owner->operands[parts->carry.first_operand + i], argument_of(parts, i));
   }
@@ -160,11 +153,13 @@ static void begin_region(coder* c, stow_region region) {
     begin_loop(c, region, &parts);
   }
   c->opened[c->depth++] = (uint32_t)c->code->count;
-  add(c, (stowi_exec_instruction){
-             .action = is_round ? STOWI_EXEC_WHILE : STOWI_EXEC_IF,
-             .loop = region,
-             .from = is_round ? STOW_VALUE_NONE : c->program->steps[owner].operands[0],
-             .is_wanted = stow_graph_owned_region(c->graph, owner, 0) == region});
+  if (is_round) {
+    add(c, STOWI_EXEC_WHILE, region, STOW_VALUE_NONE, STOW_VALUE_NONE);
+  } else {
+    stow_value condition = c->program->steps[owner].operands[0];
+    add(c, STOWI_EXEC_IF, region, condition, STOW_VALUE_NONE)->is_wanted =
+        stow_graph_owned_region(c->graph, owner, 0) == region;
+  }
 }
 
 // Regions around the node that were not entered before, the outermost first.
@@ -187,7 +182,7 @@ static void leave(coder* c) {
     c->code->instructions[opened].target = (uint32_t)c->code->count;
   }
   if (is_loop(c->graph, stowi_graph_region_owner(c->graph, c->inside))) {
-    add(c, (stowi_exec_instruction){.action = STOWI_EXEC_END, .loop = c->inside});
+    add(c, STOWI_EXEC_END, c->inside, STOW_VALUE_NONE, STOW_VALUE_NONE);
   }
   c->inside = stowi_graph_region_parent(c->graph, c->inside);
 }
@@ -206,25 +201,19 @@ static void move_aside(coder* c, const loop_parts* parts, stowi_exec_action acti
   uint64_t at = 0;
   for (size_t i = 0; i < parts->carried; ++i) {
     if (swaps(c->program, parts, i)) {
-      add(c, (stowi_exec_instruction){.action = action,
-                                      .from = yielded_by(parts, i),
-                                      .to = argument_of(parts, i),
-                                      .at = at});
-      (void)add_aside(c->program, yielded_by(parts, i), &at);
+      stow_value yielded = yielded_by(parts, i);
+      add(c, action, STOW_REGION_BODY, yielded, argument_of(parts, i))->at = at;
+      (void)add_aside(c->program, yielded, &at);
     }
   }
 }
 
 static void yield_loop(coder* c, stow_node owner) {
   loop_parts parts = parts_of(c->program, owner);
-  stow_region loop = c->inside;
-  add(c, (stowi_exec_instruction){
-             .action = STOWI_EXEC_COND, .loop = loop, .from = parts.yield->operands[0]});
+  stow_value result = parts.owner->first_result;
+  add(c, STOWI_EXEC_COND, c->inside, parts.yield->operands[0], STOW_VALUE_NONE);
   for (size_t k = parts.carried; k < parts.owner->result_count; ++k) {
-    add(c, (stowi_exec_instruction){.action = STOWI_EXEC_APPEND,
-                                    .loop = loop,
-                                    .from = yielded_by(&parts, k),
-                                    .to = parts.owner->first_result + (stow_value)k});
+    add(c, STOWI_EXEC_APPEND, c->inside, yielded_by(&parts, k), result + (stow_value)k);
   }
   move_aside(c, &parts, STOWI_EXEC_ASIDE);
   for (size_t i = 0; i < parts.carried; ++i) {
@@ -233,41 +222,37 @@ static void yield_loop(coder* c, stow_node owner) {
     }
   }
   move_aside(c, &parts, STOWI_EXEC_BACK);
-  add(c, (stowi_exec_instruction){
-             .action = STOWI_EXEC_NEXT, .loop = loop, .target = c->opened[c->depth - 1]});
+  add(c, STOWI_EXEC_NEXT, c->inside, STOW_VALUE_NONE, STOW_VALUE_NONE)->target =
+      c->opened[c->depth - 1];
 }
 
 static void end_loop(coder* c) {
   loop_parts parts = parts_of(c->program, c->node);
   stow_region loop = stow_graph_owned_region(c->graph, c->node, 0);
+  stow_value result = parts.owner->first_result;
   for (size_t k = parts.carried; k < parts.owner->result_count; ++k) {
-    add(c, (stowi_exec_instruction){.action = STOWI_EXEC_CLOSE,
-                                    .loop = loop,
-                                    .to = parts.owner->first_result + (stow_value)k});
+    add(c, STOWI_EXEC_CLOSE, loop, STOW_VALUE_NONE, result + (stow_value)k);
   }
   for (size_t i = 0; i < parts.carried; ++i) {
-    add_copy(c, argument_of(&parts, i),
-             parts.owner->first_result + (stow_value)(parts.carry.first_result + i));
+    add_copy(c, argument_of(&parts, i), result + (stow_value)(parts.carry.first_result + i));
   }
 }
 
 static void add_node(coder* c) {
   const stowi_exec_step* step = &c->program->steps[c->node];
-  stow_region region = stow_graph_node_region(c->graph, c->node);
   size_t first = c->code->count;
   if (step->kernel.run != NULL) {
-    add(c, (stowi_exec_instruction){.action = STOWI_EXEC_CALL});
+    add(c, STOWI_EXEC_CALL, STOW_REGION_BODY, STOW_VALUE_NONE, STOW_VALUE_NONE);
   } else if (step->op == STOW_OP_ARGS) {
-    add(c, (stowi_exec_instruction){
-               .action = STOWI_EXEC_ARGS, .loop = region, .to = step->first_result});
+    add(c, STOWI_EXEC_ARGS, c->inside, STOW_VALUE_NONE, step->first_result);
   } else if (step->op == STOW_OP_YIELD) {
-    stow_node owner = stowi_graph_region_owner(c->graph, region);
+    stow_node owner = owner_of(c->graph, c->node);
     (is_loop(c->graph, owner) ? yield_loop : yield_branch)(c, owner);
   } else if (step->op == STOW_OP_LOOP) {
     end_loop(c);
   }
   if (c->code->count == first) {
-    add(c, (stowi_exec_instruction){.action = STOWI_EXEC_REST});
+    add(c, STOWI_EXEC_REST, STOW_REGION_BODY, STOW_VALUE_NONE, STOW_VALUE_NONE);
   }
   close_step(c, first, false);
 }

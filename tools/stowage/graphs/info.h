@@ -28,7 +28,6 @@ CLI_INFO(cli_placement_info, stow_placement_info, stow_placement, stow_placement
 CLI_INFO_AT(cli_plan_value, stow_plan_value, stow_plan, stow_value, stow_plan_describe_value)
 CLI_INFO_AT(cli_plan_decision, stow_decision, stow_plan, size_t, stow_plan_describe_decision)
 CLI_INFO_AT(cli_layout_weight, stow_weight, stow_weight_layout, size_t, stow_weight_layout_describe)
-CLI_INFO_AT(cli_region_info, stow_region_info, stow_graph, stow_region, stow_graph_describe_region)
 #undef CLI_INFO
 #undef CLI_INFO_AT
 
