@@ -63,7 +63,7 @@ static stow_status add_sources(stowi_export* program, stow_diag* diag) {
 }
 
 static stow_status make(stowi_export* program, stow_diag* diag) {
-  STOW_TRY(stowi_exec_code_init(&program->code, program->program, program->plan, program->allocator,
+  STOW_TRY(stowi_exec_code_init(&program->code, program->tables, program->plan, program->allocator,
                                 diag));
   bool has_sets = stowi_export_set_init(&program->library, program->allocator) == STOW_OK &&
                   stowi_export_set_init(&program->tool, program->allocator) == STOW_OK;
@@ -90,8 +90,8 @@ stow_status stowi_export_create(const stow_prepared* prepared, const stow_plan* 
   STOW_TRY(stowi_need_memory(program != NULL, diag));
   program->allocator = allocator;
   program->options = *options;
-  program->program = stowi_exec_prepared_program(prepared);
-  program->graph = program->program->graph;
+  program->tables = stowi_exec_prepared_program(prepared);
+  program->graph = program->tables->graph;
   program->plan = plan;
   make_macro(program);
   stow_status status = make(program, diag);
@@ -111,8 +111,8 @@ void stowi_export_destroy(stowi_export* program) {
   STOWI_VEC_FREE(allocator, &program->ports);
   STOWI_VEC_FREE(allocator, &program->weights);
   STOWI_VEC_FREE(allocator, &program->files);
-  STOWI_ARRAY_FREE(allocator, program->places, program->program->value_count);
-  STOWI_ARRAY_FREE(allocator, program->attrs, program->program->node_count);
+  STOWI_ARRAY_FREE(allocator, program->places, program->tables->value_count);
+  STOWI_ARRAY_FREE(allocator, program->attrs, program->tables->node_count);
   stowi_export_set_free(&program->library);
   stowi_export_set_free(&program->tool);
   stowi_exec_code_free(&program->code);

@@ -44,7 +44,7 @@ struct stowi_export {
   char macro[STOWI_EXPORT_NAME_SIZE];  // the name in capitals
   const stow_graph* graph;
   const stow_plan* plan;
-  const stowi_exec_program* program;
+  const stowi_exec_program* tables;  // of what was prepared
   stowi_exec_code code;
   STOWI_VEC(stowi_export_port) ports;
   STOWI_VEC(stowi_export_weight) weights;

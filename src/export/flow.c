@@ -38,7 +38,7 @@ static void put_tensor(const flow* f, stow_value value) {
 // Instructions
 
 static uint64_t bytes_of(const flow* f, const stowi_exec_instruction* in) {
-  return f->program->program->values[in->from].bytes;
+  return f->program->tables->values[in->from].bytes;
 }
 
 static void put_copy(const flow* f, const stowi_exec_instruction* in) {

@@ -33,8 +33,8 @@ static stow_status refuse_value(const stowi_export* program, stow_value value, s
 
 // A program has no shape functions: dims are the same in every run.
 static stow_status refuse_bounded(const stowi_export* program, stow_diag* diag) {
-  for (stow_value value = 0; value < program->program->value_count; ++value) {
-    if (program->program->values[value].is_bounded) {
+  for (stow_value value = 0; value < program->tables->value_count; ++value) {
+    if (program->tables->values[value].is_bounded) {
       return refuse_value(program, value, STOW_ERR_DATA_DEPENDENT,
                           "has data-dependent dimensions; exported programs need static shapes",
                           diag);
@@ -46,7 +46,7 @@ static stow_status refuse_bounded(const stowi_export* program, stow_diag* diag) 
 // What a loop collects is moved as bytes.
 static stow_status refuse_append(const stowi_export* program, const stowi_exec_instruction* in,
                                  stow_diag* diag) {
-  const stow_type* type = program->program->values[in->from].type;
+  const stow_type* type = program->tables->values[in->from].type;
   uint64_t elements;
   bool is_whole = stow_type_elements(type, &elements) == STOW_OK &&
                   elements % 8 * stow_dtype_bits(type->dtype) % 8 == 0;
@@ -84,7 +84,7 @@ static bool has_same_attrs(const stowi_exec_step* a, const stowi_exec_step* b) {
 #define LOOKED_BACK 64  // nodes whose attributes are compared: enough to find blocks that repeat
 
 static stow_node find_same_attrs(const stowi_export* program, stow_node node) {
-  const stowi_exec_step* steps = program->program->steps;
+  const stowi_exec_step* steps = program->tables->steps;
   size_t looked = 0;
   for (stow_node other = node; other-- > 0 && looked < LOOKED_BACK;) {
     if (steps[other].kernel.run != NULL && program->attrs[other] == other) {
@@ -101,7 +101,7 @@ static stow_node find_same_attrs(const stowi_export* program, stow_node node) {
 // Steps
 
 static stow_status add_kernel(stowi_export* program, stow_node node, stow_diag* diag) {
-  const char* name = stowi_export_op(program->program->steps[node].op);
+  const char* name = stowi_export_op(program->tables->steps[node].op);
   if (name == NULL || !stowi_export_set_add_kernel(&program->library, name)) {
     return stowi_fail(diag, STOW_ERR_UNSUPPORTED, "no kernel for '%s'",
                       stow_graph_op_desc(program->graph, node)->name);
@@ -121,7 +121,7 @@ static stow_status lay_out_steps(stowi_export* program, stow_diag* diag) {
     program->has_regions =
         program->has_regions || (in->action != STOWI_EXEC_CALL && in->action != STOWI_EXEC_REST);
   }
-  for (stow_node node = 0; node < program->program->node_count; ++node) {
+  for (stow_node node = 0; node < program->tables->node_count; ++node) {
     program->attrs[node] = find_same_attrs(program, node);
   }
   return STOW_OK;
@@ -157,7 +157,7 @@ static stow_status add_weight(stowi_export* program, stow_value value, stow_diag
 }
 
 static void mark_used(const stowi_export* program, bool* used) {
-  const stowi_exec_program* tables = program->program;
+  const stowi_exec_program* tables = program->tables;
   for (stow_node node = 0; node < tables->node_count; ++node) {
     for (size_t k = 0; k < tables->steps[node].operand_count; ++k) {
       stow_value operand = tables->steps[node].operands[k];
@@ -169,13 +169,13 @@ static void mark_used(const stowi_export* program, bool* used) {
 }
 
 static stow_status lay_out_weights(stowi_export* program, stow_diag* diag) {
-  uint32_t count = program->program->value_count;
+  uint32_t count = program->tables->value_count;
   bool* used = STOWI_ARRAY_ZERO(program->allocator, bool, count);
   STOW_TRY(stowi_need_memory(used != NULL, diag));
   mark_used(program, used);
   stow_status status = STOW_OK;
   for (stow_value value = 0; value < count && status == STOW_OK; ++value) {
-    const stowi_exec_value* facts = &program->program->values[value];
+    const stowi_exec_value* facts = &program->tables->values[value];
     if (facts->is_boundary && (used[value] || facts->is_output)) {
       status = add_weight(program, value, diag);
     }
@@ -204,7 +204,7 @@ static void divide_weights(stowi_export* program) {
 
 // A view of what has no slot: bytes of its operand.
 static bool follow_view(const stowi_export* program, stow_value value, stowi_export_place* out) {
-  const stowi_exec_value* facts = &program->program->values[value];
+  const stowi_exec_value* facts = &program->tables->values[value];
   if (facts->parent == STOW_VALUE_NONE) {
     return false;
   }
@@ -214,7 +214,7 @@ static bool follow_view(const stowi_export* program, stow_value value, stowi_exp
 }
 
 static stow_status lay_out_value(stowi_export* program, stow_value value, stow_diag* diag) {
-  const stowi_exec_value* facts = &program->program->values[value];
+  const stowi_exec_value* facts = &program->tables->values[value];
   stowi_export_place* place = &program->places[value];
   stow_slot slot;
   if (place->is_there) {
@@ -231,7 +231,7 @@ static stow_status lay_out_value(stowi_export* program, stow_value value, stow_d
 }
 
 stow_status stowi_export_lay_out(stowi_export* program, stow_diag* diag) {
-  const stowi_exec_program* tables = program->program;
+  const stowi_exec_program* tables = program->tables;
   program->places = STOWI_ARRAY_ZERO(program->allocator, stowi_export_place, tables->value_count);
   program->attrs = STOWI_ARRAY_ZERO(program->allocator, stow_node, tables->node_count);
   STOW_TRY(stowi_need_memory(program->places != NULL && program->attrs != NULL, diag));

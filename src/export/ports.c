@@ -31,10 +31,10 @@ static bool is_kept(const stowi_export* program, stow_value input) {
   const stow_plan* plan = program->plan;
   const stow_graph* graph = program->graph;
   bool is_kept = stowi_plan_end(plan, input) > stow_plan_step_count(plan);
-  for (stow_value value = input + 1; value < program->program->value_count && is_kept; ++value) {
+  for (stow_value value = input + 1; value < program->tables->value_count && is_kept; ++value) {
     stow_node node = stow_graph_producer(graph, value);
     is_kept = stow_plan_root(plan, value) != input ||
-              (program->program->values[value].parent != STOW_VALUE_NONE &&
+              (program->tables->values[value].parent != STOW_VALUE_NONE &&
                !stow_graph_op_desc(graph, node)->writes_view);
   }
   return is_kept;
@@ -55,9 +55,9 @@ static stow_status add_port(stowi_export* program, stow_value value, bool is_out
 
 stow_status stowi_export_find_ports(stowi_export* program, stow_diag* diag) {
   const stow_graph* graph = program->graph;
-  for (stow_value value = 0; value < program->program->value_count; ++value) {
+  for (stow_value value = 0; value < program->tables->value_count; ++value) {
     // An input whose value is known is no longer one.
-    if (program->program->values[value].is_input && stow_graph_data(graph, value, NULL) == NULL) {
+    if (program->tables->values[value].is_input && stow_graph_data(graph, value, NULL) == NULL) {
       STOW_TRY(add_port(program, value, false, stow_graph_value_name(graph, value), diag));
     }
   }

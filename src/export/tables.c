@@ -50,7 +50,7 @@ static void print_accessor(stowi_export_out* out, const stowi_export* program,
 
 static void print_port(stowi_export_out* out, const stowi_export* program,
                        const stowi_export_port* port) {
-  const stowi_exec_value* facts = &program->program->values[port->value];
+  const stowi_exec_value* facts = &program->tables->values[port->value];
   stowi_export_put(out, "// %s ", port->is_output ? "output" : "input");
   stowi_export_put_comment(out, port->name);
   stowi_export_put(out, ": ");
@@ -110,8 +110,8 @@ static void print_place(stowi_export_out* out, const stowi_export* program, stow
 
 static void print_tensors(stowi_export_out* out, const stowi_export* program) {
   stowi_export_put(out, "static const stow_tensor tensors[] = {\n");
-  for (stow_value value = 0; value < program->program->value_count; ++value) {
-    const stow_type* type = program->program->values[value].type;
+  for (stow_value value = 0; value < program->tables->value_count; ++value) {
+    const stow_type* type = program->tables->values[value].type;
     stowi_export_put(out, "    {");
     print_place(out, program, value);
     stowi_export_put(out, ", %s, %" PRIu32 ", {", dtype_identifier(type->dtype), type->rank);
@@ -187,7 +187,7 @@ static void print_attr(stowi_export_out* out, stow_node node, size_t index, cons
 }
 
 static void print_attrs(stowi_export_out* out, const stowi_export* program, stow_node node) {
-  const stowi_exec_step* step = &program->program->steps[node];
+  const stowi_exec_step* step = &program->tables->steps[node];
   for (size_t i = 0; i < step->attr_count; ++i) {
     if (is_list(&step->attrs[i])) {
       print_list(out, node, i, &step->attrs[i]);
@@ -224,7 +224,7 @@ static void print_kernels(stowi_export_out* out, const stowi_export* program) {
   bool is_used[STOW_OP_CORE_COUNT] = {false};
   size_t at = 0;
   for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
-    is_used[program->program->steps[node].op] = true;
+    is_used[program->tables->steps[node].op] = true;
   }
   for (stow_op op = 0; op < STOW_OP_CORE_COUNT; ++op) {
     if (is_used[op]) {
@@ -238,7 +238,7 @@ static void print_operands(stowi_export_out* out, const stowi_export* program) {
   size_t total = 0;
   size_t at = 0;
   for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
-    const stowi_exec_step* step = &program->program->steps[node];
+    const stowi_exec_step* step = &program->tables->steps[node];
     if (step->operand_count == 0) {
       continue;
     }
@@ -259,7 +259,7 @@ static void print_operands(stowi_export_out* out, const stowi_export* program) {
 
 static void print_step(stowi_export_out* out, const stowi_export* program, stow_node node,
                        size_t first_operand) {
-  const stowi_exec_step* step = &program->program->steps[node];
+  const stowi_exec_step* step = &program->tables->steps[node];
   const char* op = stowi_export_op(step->op);
   stow_slot scratch = program->code.scratch[node];
   char label[STOWI_EXPORT_LABEL_SIZE];
@@ -297,7 +297,7 @@ static void print_steps(stowi_export_out* out, const stowi_export* program) {
   stowi_export_put(out, "static const stow_program_step steps[] = {\n");
   for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
     print_step(out, program, node, first_operand);
-    first_operand += program->program->steps[node].operand_count;
+    first_operand += program->tables->steps[node].operand_count;
   }
   stowi_export_put(out, "};\n\n");
 }
@@ -307,7 +307,7 @@ static void print_state(stowi_export_out* out, const stowi_export* program) {
   size_t count = 1;
   size_t at = 0;
   for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
-    size_t results = program->program->steps[node].result_count;
+    size_t results = program->tables->steps[node].result_count;
     count = results > count ? results : count;
   }
   stowi_export_put(out,
@@ -374,8 +374,8 @@ void stowi_export_print_tables(stowi_export_out* out, const stowi_export* progra
                    program->has_regions ? "regions" : "steps", stowi_plan_alignment(program->plan),
                    size == 0 ? 1 : size);
   print_tensors(out, program);
-  for (stow_node node = 0; node < program->program->node_count; ++node) {
-    if (program->program->steps[node].kernel.run != NULL && program->attrs[node] == node) {
+  for (stow_node node = 0; node < program->tables->node_count; ++node) {
+    if (program->tables->steps[node].kernel.run != NULL && program->attrs[node] == node) {
       print_attrs(out, program, node);
     }
   }
