@@ -68,16 +68,17 @@ typedef struct stow_kernel_call {
   // the kernel replaces them by the actual ones.
   stow_tensor* const* results;
   size_t attr_count;
-  const stow_attr* attrs;    // defaults included
-  const uint16_t* attr_ids;  // what the library's kernels find them by; NULL: their names
-  void* scratch;             // aligned to 64 bytes; in a run not NULL
-  size_t scratch_size;       // bytes; at least what the kernel asked for
-  uint32_t workers;          // 1 or more
-  stow_splitter splitter;    // if |split| is NULL, the caller does all work
-  uint64_t seed;             // for random numbers; different for each node and loop iteration
-  void* user;                // stow_kernel.user
-  char* message;             // for stow_kernel_fail
-  size_t message_size;       // bytes
+  const stow_attr* attrs;  // defaults included
+  void* scratch;           // aligned to 64 bytes; in a run not NULL
+  size_t scratch_size;     // bytes; at least what the kernel asked for
+  uint32_t workers;        // 1 or more
+  stow_splitter splitter;  // if |split| is NULL, the caller does all work
+  uint64_t seed;           // for random numbers; different for each node and loop iteration
+  void* user;              // stow_kernel.user
+  char* message;           // for stow_kernel_fail
+  size_t message_size;     // bytes
+  // Numbers of |attrs| by which the library's kernels find them; NULL: by name.
+  const uint16_t* attr_ids;
 } stow_kernel_call;
 
 typedef struct stow_kernel {

@@ -13,6 +13,7 @@
 #define GRAPHS 300
 #define GRAPHS_LONG 20000
 #define MAX_NODES 40
+#define SEARCH_NODES 100
 
 // ---------------------------------------------------------------------------------------------
 // As text
@@ -187,6 +188,7 @@ static void check_random(uint64_t seed, const stow_kernels* kernels, uint64_t* t
   stow_plan_options plan_options;
   stow_plan_options_init(&plan_options, STOW_PRESET_DEFAULT);
   plan_options.schedule = schedule;
+  plan_options.nodes = SEARCH_NODES;
   plan_options.order = STOW_ORDER_GIVEN;
   stow_prepare_options prepare_options;
   stow_prepare_options_init(&prepare_options);
