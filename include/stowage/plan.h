@@ -202,6 +202,7 @@ typedef struct stow_plan_info {
   uint32_t peak_step;     // the first step with the highest load
   size_t peak_count;      // of roots that occupy bytes at that step: stow_plan_peak_value
   uint64_t peak_scratch;  // bytes of scratch in the load of that step
+  uint32_t threads;       // of libstowage-exec's kernels, whose scratch is planned; 0: it is not
 } stow_plan_info;
 // Fills |out_info|, whose |struct_size| the caller sets. STOW_ERR_INVALID_ARGUMENT if that is out
 // of range.
@@ -239,6 +240,9 @@ STOW_API const stow_node* stow_plan_order(const stow_plan* plan);
 STOW_API size_t stow_plan_scratch_count(const stow_plan* plan);
 STOW_API void stow_plan_scratch_slot(const stow_plan* plan, size_t index, stow_node* out_node,
                                      stow_slot* out_slot, uint64_t* out_alignment);
+// The bytes that scratch |index| needs, in loads and bounds; its slot may be larger, if it was
+// offered more (stow_effects_offer_scratch). 0 past the end.
+STOW_API uint64_t stow_plan_scratch_need(const stow_plan* plan, size_t index);
 // Ranges of the arena that this plan does not use, in order of offset: weights (with their guards)
 // of the shared layout that the graph does not have, or what other graphs of a set (set.h) keep
 // between runs. The arena includes them. {0, 0, 0} past the end.

@@ -14,6 +14,9 @@
 bool stowi_effects_are_of(const stow_effects* effects, const stow_graph* graph);
 // Notes that the graph was verified. It must not change afterwards.
 STOWI_SHARED void stowi_effects_set_verified(stow_effects* effects);
+// Notes that the scratch is that of the library's kernels, for |threads|; 0: it is not.
+STOWI_SHARED void stowi_effects_set_threads(stow_effects* effects, uint32_t threads);
+uint32_t stowi_effects_threads(const stow_effects* effects);
 // Verifies |graph|, unless that was noted.
 stow_status stowi_effects_verify_graph(const stow_effects* effects, const stow_graph* graph,
                                        stow_diag* diag);

@@ -584,6 +584,14 @@ bool stowi_effects_are_of(const stow_effects* effects, const stow_graph* graph) 
 
 void stowi_effects_set_verified(stow_effects* effects) { effects->is_verified = true; }
 
+void stowi_effects_set_threads(stow_effects* effects, uint32_t threads) {
+  effects->threads = threads;
+}
+
+uint32_t stowi_effects_threads(const stow_effects* effects) {
+  return effects == NULL ? 0 : effects->threads;
+}
+
 stow_status stowi_effects_verify_graph(const stow_effects* effects, const stow_graph* graph,
                                        stow_diag* diag) {
   bool is_verified =

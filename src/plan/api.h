@@ -32,8 +32,6 @@ STOWI_SHARED uint64_t stowi_plan_saved(const stow_plan* plan);
 STOWI_SHARED uint32_t stowi_plan_peak_step(const stow_plan* plan);
 // Roots that occupy bytes at the peak, those with the most first, then by id.
 STOWI_SHARED size_t stowi_plan_peak_count(const stow_plan* plan);
-// What scratch |index| needs; it may have more, which was free anyway. 0 past the end.
-STOWI_SHARED uint64_t stowi_plan_scratch_need(const stow_plan* plan, size_t index);
 // Bytes of load at the peak that are scratch, not values.
 STOWI_SHARED uint64_t stowi_plan_peak_scratch(const stow_plan* plan);
 // Pools that slots lie in, each with an arena of its own: 1, since only one is supported.

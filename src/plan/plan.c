@@ -312,7 +312,7 @@ stow_value stow_plan_peak_value(const stow_plan* plan, size_t index) {
   return index < plan->peak_count ? plan->peak[index] : STOW_VALUE_NONE;
 }
 
-uint64_t stowi_plan_scratch_need(const stow_plan* plan, size_t index) {
+uint64_t stow_plan_scratch_need(const stow_plan* plan, size_t index) {
   return index < plan->scratch_count ? plan->scratch[index].need : 0;
 }
 
@@ -348,7 +348,8 @@ stow_status stow_plan_describe(const stow_plan* plan, stow_plan_info* out_info) 
                          .step_count = stow_plan_step_count(plan),
                          .peak_step = stowi_plan_peak_step(plan),
                          .peak_count = stowi_plan_peak_count(plan),
-                         .peak_scratch = stowi_plan_peak_scratch(plan)};
+                         .peak_scratch = stowi_plan_peak_scratch(plan),
+                         .threads = plan->facts.threads};
   return stowi_fill_struct(out_info, &info, sizeof(info), "stow_plan_info", NULL);
 }
 

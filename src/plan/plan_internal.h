@@ -68,6 +68,7 @@ typedef struct stowi_plan_facts {
   uint64_t alignment;
   uint64_t tail_guard;
   uint64_t capacity;  // STOW_NO_CAPACITY
+  uint32_t threads;   // of the library's kernels, whose scratch is planned; 0: it is not
   stowi_plan_params params;
   stow_io_policy io;
   bool inputs;

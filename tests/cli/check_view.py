@@ -77,7 +77,7 @@ def check_plan(data, plan):
     expect(facts["bound"] == plan["search"]["bound"], "another bound than the plan's")
     expect(facts["peak_step"] == plan["peak"]["step"], "another peak than the plan's")
     views = sum(n for n, how in zip(data["values"]["size"], data["values"]["how"]) if how == 0)
-    scratch = sum(x["size"] for x in plan["scratch"])
+    scratch = sum(x["need"] for x in plan["scratch"])
     expect(facts["unshared"] == plan["total_unshared"] - views + scratch,
            "another sum than the plan's")
     expect(data["steps"]["node"] == plan["order"], "another order than the plan's")

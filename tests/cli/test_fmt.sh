@@ -45,7 +45,7 @@ same "$work/loose.stow" "$work/canonical"
 same_plan() {
   name=$1 model=$2 bind=$3
   shift 3
-  run plan "$model" $bind --format json "$@"
+  run plan "$model" $bind --kernels none --format json "$@"
   expect 0 "PlanOfAModel ($name)"
   cp "$out" "$work/model.json"
   run fmt "$model" $bind -o "$work/model.stow"

@@ -300,6 +300,8 @@ def the_static_picture_has_the_colours_of_the_page(bench):
           const m = stowage.model;
           return Object.fromEntries([...m.buffers.name.keys()].map((b) =>
             [nameOf(m, m.buffers, b), stowage.colours.groups[stowage.colours.of[b]].colour]));""")
+        # The page gives scratch the name of its node.
+        named = {name: named[name] for name in named if not name.startswith("scratch of ")}
         holds(len(named) >= 5, "%s: %r" % (asked[0], named))
         same({name: found.get(name) for name in named}, named, asked[0] + ": colours")
 

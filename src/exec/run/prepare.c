@@ -209,6 +209,7 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   STOW_TRY(stow_graph_verify(p->graph, p->diag));
   STOW_TRY(stow_effects_create(p->graph, allocator, p->diag, &prepared->effects));
   stowi_effects_set_verified(prepared->effects);
+  stowi_effects_set_threads(prepared->effects, prepared->threads);
   STOW_TRY(stowi_exec_program_init(&prepared->program, p->graph, allocator, p->diag));
   STOW_TRY(stowi_exec_frame_init(&p->frame, &prepared->program, allocator, p->diag));
   show_data(p);

@@ -180,6 +180,11 @@ static stow_status read_options(reader* r) {
   if (stowi_plan_scan_sees(&r->scan, "# capacity=")) {
     STOW_TRY(read_number(r, "# capacity=", STOW_NO_CAPACITY - 1, "the capacity", &facts->capacity));
   }
+  if (stowi_plan_scan_sees(&r->scan, "# threads=")) {
+    uint64_t threads = 0;
+    STOW_TRY(read_number(r, "# threads=", UINT32_MAX, "the number of threads", &threads));
+    facts->threads = (uint32_t)threads;
+  }
   STOW_TRY(read_number(r, "# lower_bound=", UINT64_MAX, "the lower bound", &r->plan->lower_bound));
   uint64_t peak_step = 0;
   STOW_TRY(read_number(r, "# peak_step=", r->plan->step_count, "the peak step", &peak_step));

@@ -151,7 +151,7 @@ static void add_scratch(maker* m) {
                                           .type = STOWI_REPORT_PICTURE_NONE,
                                           .kind = STOWI_REPORT_PICTURE_SCRATCH,
                                           .offset = slot.offset,
-                                          .size = stowi_plan_scratch_need(m->from->plan, i),
+                                          .size = stow_plan_scratch_need(m->from->plan, i),
                                           .begin = step,
                                           .end = step + 1,
                                           .made = step,

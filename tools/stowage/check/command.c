@@ -1,5 +1,6 @@
 // `stowage check`: proves a saved plan against its graph, with the checker alone.
 #include <inttypes.h>
+#include <stowage/exec.h>
 #include <string.h>
 
 #include "arguments/options.h"
@@ -123,8 +124,28 @@ static cli_exit prove(const job* j, const stow_effects* effects) {
   return code;
 }
 
+// Of a plan with the scratch of kernels.
+static cli_exit check_with_kernels(const job* j, uint32_t threads) {
+  stow_prepared* prepared = NULL;
+  stow_prepare_options options;
+  stow_prepare_options_init(&options);
+  options.threads = threads;
+  stow_diag diag = cli_diag();
+  stow_status status = stow_prepare(j->graph, &options, stow_allocator_default(), &diag, &prepared);
+  cli_exit code = status == STOW_OK ? cli_effects_apply(&j->io, j->graph, j->layout_from.graph,
+                                                        stow_prepared_effects(prepared))
+                                    : cli_fail_graph(j->source.label, j->graph, status, &diag);
+  code = code == CLI_YES ? prove(j, stow_prepared_effects(prepared)) : code;
+  stow_prepared_destroy(prepared);
+  return code;
+}
+
 static cli_exit check_graph(const job* j) {
   stow_effects* effects = NULL;
+  uint32_t threads = cli_plan_text_threads(&j->text);
+  if (threads != 0) {
+    return check_with_kernels(j, threads);
+  }
   cli_exit code =
       cli_effects_create(&j->io, j->source.label, j->graph, j->layout_from.graph, &effects);
   code = code == CLI_YES ? prove(j, effects) : code;

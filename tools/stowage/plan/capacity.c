@@ -40,7 +40,7 @@ static uint64_t scratch_of(const stow_plan* plan, stow_node node) {
     stow_slot slot;
     uint64_t alignment;
     stow_plan_scratch_slot(plan, i, &owner, &slot, &alignment);
-    bytes += owner == node ? slot.size : 0;
+    bytes += owner == node ? stow_plan_scratch_need(plan, i) : 0;
   }
   return bytes;
 }

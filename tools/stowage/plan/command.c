@@ -48,16 +48,40 @@ static cli_exit make_layout(job* j) {
   return code;
 }
 
+void cli_plan_job_set_threads(cli_plan_job* j, uint32_t threads) {
+  stow_prepare_options_init(&j->kernels);
+  j->kernels.threads = threads;
+  j->runs = threads == 0 ? NULL : &j->kernels;
+}
+
+static void free_effects(job* j) {
+  if (j->prepared == NULL) {
+    stow_effects_destroy(j->effects);
+  }
+  stow_prepared_destroy(j->prepared);
+  j->effects = NULL;
+  j->prepared = NULL;
+}
+
+static bool is_without_kernel(stow_status status) {
+  return status == STOW_ERR_NOT_FOUND || status == STOW_ERR_UNSUPPORTED;
+}
+
 cli_exit cli_plan_job_effects(cli_plan_job* j) {
   const stow_graph* forward = j->layout_from.graph;
+  free_effects(j);
+  stow_diag diag = cli_diag();
+  stow_status status = j->runs == NULL ? STOW_OK
+                                       : stow_prepare(j->graph, j->runs, stow_allocator_default(),
+                                                      &diag, &j->prepared);
+  if (is_without_kernel(status) && j->is_run_optional) {
+    cli_note("planned without the scratch of kernels: %s", cli_diag_text(status, &diag));
+    j->runs = NULL;
+  } else if (status != STOW_OK) {
+    return cli_fail_graph(j->source.label, j->graph, status, &diag);
+  }
   if (j->runs == NULL) {
     return cli_effects_create(&j->request.io, j->source.label, j->graph, forward, &j->effects);
-  }
-  stow_diag diag = cli_diag();
-  stow_status status =
-      stow_prepare(j->graph, j->runs, stow_allocator_default(), &diag, &j->prepared);
-  if (status != STOW_OK) {
-    return cli_fail_graph(j->source.label, j->graph, status, &diag);
   }
   j->effects = stow_prepared_effects(j->prepared);
   return cli_effects_apply(&j->request.io, j->graph, forward, j->effects);
@@ -164,6 +188,11 @@ static cli_exit check_output(const cli_plan_request* request) {
 
 cli_exit cli_plan_job_make(cli_plan_job* j) {
   CLI_TRY(cli_source_open(&j->source, j->request.files[0], &j->request.model));
+  if (j->runs == NULL &&
+      cli_plan_request_has_kernels(&j->request, cli_source_is_model(&j->source))) {
+    cli_plan_job_set_threads(j, 1);
+    j->is_run_optional = j->request.kernels == CLI_KERNELS_DEFAULT;
+  }
   bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;
   cli_plan_request_place_weights(&j->request, in_file);
   CLI_TRY(find_graphs(j));
@@ -174,10 +203,7 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
 void cli_plan_job_close(cli_plan_job* j) {
   stow_plan_destroy(j->plan);
   stow_schedule_destroy(j->schedule);
-  if (j->prepared == NULL) {
-    stow_effects_destroy(j->effects);
-  }
-  stow_prepared_destroy(j->prepared);
+  free_effects(j);
   stow_weight_layout_destroy(j->layout);
   stow_start_destroy(j->start);
   cli_layout_source_close(&j->layout_from);

@@ -20,7 +20,9 @@ typedef struct cli_plan_job {
   cli_layout_source layout_from;
   stow_weight_layout* layout;
   stow_start* start;
-  const stow_prepare_options* runs;  // how the plan is to run; NULL: it is not
+  const stow_prepare_options* runs;  // how the plan is to run; NULL: with kernels of others
+  stow_prepare_options kernels;      // of a plan that another command may run
+  bool is_run_optional;              // if a node has no kernel, the plan is made without kernels
   stow_prepared* prepared;           // where it is
   stow_effects* effects;             // of what is prepared, where it is
   cli_order_kind order;
@@ -39,8 +41,11 @@ cli_exit cli_plan_job_make(cli_plan_job* job);
 // too. Complains.
 cli_exit cli_plan_job_load(cli_plan_job* job, const char* path, bool* out_shares_params,
                            stow_plan** out_plan);
-// Effects of the graph that the job has found. Complains.
+// Effects of the graph that the job has found, with the scratch of kernels if it is to run here.
+// Complains.
 cli_exit cli_plan_job_effects(cli_plan_job* job);
+// Lets the job have the scratch of the library's kernels on |threads|; 0: none.
+void cli_plan_job_set_threads(cli_plan_job* job, uint32_t threads);
 // Frees all but the request.
 void cli_plan_job_close(cli_plan_job* job);
 

@@ -104,6 +104,16 @@ bool cli_plan_text_shares_params(const stow_string* text) {
   return params.size >= 6 && memcmp(params.data, "shared", 6) == 0;
 }
 
+uint32_t cli_plan_text_threads(const stow_string* text) {
+  stow_str threads = header_value(text, "# threads=");
+  uint32_t number = 0;
+  for (size_t i = 0; i < threads.size && i < 9 && threads.data[i] >= '0' && threads.data[i] <= '9';
+       ++i) {
+    number = number * 10 + (uint32_t)(threads.data[i] - '0');
+  }
+  return number;
+}
+
 static cli_exit open_plan(cli_layout_source* from, const char* path, const cli_source* source) {
   if (!cli_is_stdin(path) && access(path, F_OK) != 0) {
     char names[1024];

@@ -24,6 +24,7 @@ enum {
   OPT_GUARD,
   OPT_IO,
   OPT_KEEP_COPIES,
+  OPT_KERNELS,
   OPT_LAYOUT_FROM,
   OPT_NODES,
   OPT_NO_CONSTANTS,
@@ -92,6 +93,9 @@ static const cli_option plan_options[] = {
     {OPT_WEIGHTS, 0, "weights", "WHERE",
      "arena or file: whether params and constants get\nslots; by default file for a model, "
      "otherwise arena"},
+    {OPT_KERNELS, 0, "kernels", "WHOSE",
+     "stowage: with the scratch that 'stowage run' needs on\none thread; none: without, for "
+     "another executor; by\ndefault stowage for a model, otherwise none"},
     {OPT_NO_PARAMS, 0, "no-params", NULL, "params get no slot"},
     {OPT_NO_INPUTS, 0, "no-inputs", NULL, "inputs get no slot"},
     {OPT_NO_CONSTANTS, 0, "no-constants", NULL, "constants get no slot"},
@@ -164,6 +168,14 @@ static cli_exit read_weights(const char* value, cli_weights* out) {
   return CLI_YES;
 }
 
+static cli_exit read_kernels(const char* value, cli_kernels* out) {
+  static const char* const names[] = {"none", "stowage"};
+  size_t found;
+  CLI_TRY(cli_read_word("kernels", value, names, 2, &found));
+  *out = found == 0 ? CLI_KERNELS_NONE : CLI_KERNELS_STOWAGE;
+  return CLI_YES;
+}
+
 static cli_exit read_rule(cli_plan_request* request, const char* option, const char* value,
                           bool on) {
   cli_rule_switch item = {stow_rule_find(stow_str_of(value)), on};
@@ -227,6 +239,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_GUARD: return read_guard(request, value);
     case OPT_IO: return cli_io_policies_add(&request->io, value);
     case OPT_KEEP_COPIES: return cli_set_switch(&request->keep_copies);
+    case OPT_KERNELS: return read_kernels(value, &request->kernels);
     case OPT_LAYOUT_FROM: return cli_set_text(&request->layout_from, value);
     case OPT_NO_CONSTANTS: return cli_set_switch(&request->no_constants);
     case OPT_NO_INPUTS: return cli_set_switch(&request->no_inputs);
@@ -312,9 +325,10 @@ cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
   CLI_TRY(check_ending(request));
   CLI_TRY(cli_plan_request_check(request));
   // What cannot be asked of several graphs.
-  const char* option = request->layout_from != NULL                               ? "layout-from"
-                       : request->start != NULL                                   ? "start"
-                       : request->pack_params                                     ? "pack-params"
+  const char* option = request->layout_from != NULL              ? "layout-from"
+                       : request->start != NULL                  ? "start"
+                       : request->pack_params                    ? "pack-params"
+                       : request->kernels == CLI_KERNELS_STOWAGE ? "kernels stowage"
                        : cli_plan_request_order(request, false) == CLI_ORDER_FILE ? "order FILE"
                                                                                   : NULL;
   return option == NULL || !cli_plan_request_is_set(request)

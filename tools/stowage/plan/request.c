@@ -76,6 +76,12 @@ cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_m
                                                                         : CLI_ORDER_FILE;
 }
 
+bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model) {
+  bool is_default = request->kernels == CLI_KERNELS_DEFAULT;
+  return request->kernels == CLI_KERNELS_STOWAGE ||
+         (is_default && is_model && !follows_another(request));
+}
+
 const char* cli_plan_request_order_file(const cli_plan_request* request) {
   return cli_plan_request_order(request, false) == CLI_ORDER_FILE ? request->order : NULL;
 }

@@ -33,6 +33,10 @@ typedef enum cli_format {
 // unless something is said.
 typedef enum cli_weights { CLI_WEIGHTS_DEFAULT, CLI_WEIGHTS_ARENA, CLI_WEIGHTS_FILE } cli_weights;
 
+// Whose scratch is planned: that of the library's kernels, or none. Models have the former unless
+// something is said, graphs in text the latter: they mostly describe another executor.
+typedef enum cli_kernels { CLI_KERNELS_DEFAULT, CLI_KERNELS_NONE, CLI_KERNELS_STOWAGE } cli_kernels;
+
 // `--rule NAME`, `--no-rule NAME`
 typedef struct cli_rule_switch {
   const stow_rule* rule;
@@ -73,6 +77,7 @@ typedef struct cli_plan_request {
   cli_budget budget;
   cli_model_request model;
   cli_weights weights;
+  cli_kernels kernels;
   cli_list rules;  // of cli_rule_switch, in order
 } cli_plan_request;
 
@@ -96,6 +101,8 @@ cli_exit cli_plan_request_forward_options(const cli_plan_request* request,
 // Where the order of a graph comes from. What is exported from elsewhere stands in whatever order;
 // who writes a graph by hand means it so, and who follows another planner does.
 cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_model);
+// Whether the scratch of the library's kernels is planned.
+bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model);
 // The file that it comes from; NULL: none.
 const char* cli_plan_request_order_file(const cli_plan_request* request);
 

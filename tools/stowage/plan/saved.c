@@ -13,7 +13,14 @@ static cli_exit find_graph(cli_plan_job* job, const stow_string* text, const cha
               : cli_known_bind_graph(job->request.model.known, job->graph));
   CLI_TRY(cli_source_bind(&job->source, binds, job->graph));
   CLI_TRY(cli_source_require_used(&job->source, binds, job->graph));
-  CLI_TRY(cli_source_require_sizes(&job->source, &job->request.model, job->graph));
+  return cli_source_require_sizes(&job->source, &job->request.model, job->graph);
+}
+
+// With the kernels that the plan was made for, unless the job is to run with others.
+static cli_exit make_effects(cli_plan_job* job, const stow_string* text) {
+  if (job->runs == NULL || job->runs == &job->kernels) {
+    cli_plan_job_set_threads(job, cli_plan_text_threads(text));
+  }
   return cli_plan_job_effects(job);
 }
 
@@ -38,6 +45,7 @@ cli_exit cli_plan_job_load(cli_plan_job* job, const char* path, bool* out_shares
   if (code == CLI_YES && job->graph == NULL) {
     code = find_graph(job, &text, label);
   }
+  code = code == CLI_YES ? make_effects(job, &text) : code;
   code = code == CLI_YES ? read_plan(job, &text, label, out_plan) : code;
   *out_shares_params = code == CLI_YES && cli_plan_text_shares_params(&text);
   stow_string_free(&text);

@@ -71,11 +71,7 @@ static void add_buffers(const stow_plan* plan, uint64_t* sum) {
     }
   }
   for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
-    stow_node node;
-    stow_slot slot;
-    uint64_t alignment;
-    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
-    add_bytes(sum, slot.size);
+    add_bytes(sum, stow_plan_scratch_need(plan, i));
   }
 }
 

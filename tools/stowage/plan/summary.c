@@ -162,6 +162,20 @@ static void print_search(const cli_summary* summary, cli_output* output) {
   }
 }
 
+// Scratch raises the arena only where it is needed at the peak: elsewhere bytes are free.
+static void print_kernels(const stow_plan* plan, cli_output* output) {
+  uint32_t threads = cli_plan_info(plan).threads;
+  if (threads != 0) {
+    char scratch[CLI_CELL_SIZE] = "no";
+    uint64_t bytes = cli_plan_info(plan).peak_scratch;
+    if (bytes != 0) {
+      snprintf(scratch, sizeof scratch, "%" PRIu64 " B of", bytes);
+    }
+    cli_print(output, "  %-15s stowage, %" PRIu32 " thread%s; %s scratch at the peak\n", "kernels",
+              threads, threads == 1 ? "" : "s", scratch);
+  }
+}
+
 // Weights that the graph has in common with the forward plan, and those that only the latter has,
 // whose bytes are kept free. Other values may lie between them.
 static void print_layout(const cli_summary* summary, cli_output* output) {
@@ -212,6 +226,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   if (moves.started) {
     cli_print_moves(output, &moves);
   }
+  print_kernels(plan, output);
   print_search(summary, output);
   cli_print(output, "  %-15s %syes%s: every slot, view and lifetime proven from the graph\n",
             "checked", cli_paint_start(output, CLI_GOOD), cli_paint_stop(output));

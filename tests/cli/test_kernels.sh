@@ -1,0 +1,77 @@
+# One number: plan, run, export, view, check and diff of a model have the same arena, with the
+# scratch of kernels.
+. "$(dirname "$0")/harness.sh"
+
+arena() { sed -n 's/^  arena  *\([0-9][0-9]*\) .*/\1/p' "$out" | head -n 1; }
+is() {
+  name=$2
+  if [ "$1" -eq "$number" ]; then pass; else fail "$1 instead of $number"; fi
+}
+
+one_number() {
+  model=$1
+  shift
+  label=$(basename "$model")
+  run plan "$model" "$@"
+  expect 0 "AModelIsPlannedWithKernels ($label)"
+  says "kernels         stowage, 1 thread; "
+  number=$(arena)
+  run run "$model" "$@" --random 1 --save-plan "$work/saved.plan"
+  expect 0 "ItRuns ($label)"
+  is "$(arena)" "InTheArenaThatWasPlanned ($label)"
+  run check "$model" "$work/saved.plan" "$@"
+  expect 0 "ItsPlanIsChecked ($label)"
+  says "arena of $number bytes"
+  run view "$model" --plan "$work/saved.plan" "$@" --format json
+  expect 0 "ItsPlanIsViewed ($label)"
+  says "\"arena\":$number"
+  run view "$model" "$@" --format json
+  expect 0 "AndTheModel ($label)"
+  says "\"arena\":$number"
+  run diff "$model" "$work/saved.plan" "$@"
+  expect 0 "ItsPlanHasNotGrown ($label)"
+  run plan "$model" "$@" --format plan -o "$work/made.plan"
+  expect 0 "APlanIsSavedByPlan ($label)"
+  run run "$model" "$@" --random 1 --plan "$work/made.plan"
+  expect 0 "AndRuns ($label)"
+  is "$(arena)" "InItsArena ($label)"
+}
+one_number "$examples/digits.onnx"
+run export "$examples/digits.onnx" -o "$work/digits"
+expect 0 AnExportedProgram
+says "arena    34496 bytes"
+one_number "$examples/encoder.onnx" --bind batch=1,length=32
+one_number "$examples/decode.onnx" --bind batch=1,past=15
+
+run plan "$examples/encoder.onnx" --bind batch=1,length=32 --kernels none
+expect 0 KernelsCanBeLeftOut
+says_not "kernels  "
+run plan "$examples/digits.onnx" --preset rlx
+expect 0 PlansOfRlxHaveNone
+says_not "kernels  "
+run plan "$examples/cnn.stow" --bind batch=1
+expect 0 GraphsInTextDescribeOtherExecutors
+says_not "kernels  "
+run plan "$examples/cnn.stow" --bind batch=1 --kernels stowage
+expect 0 UnlessTheyAreToRunHere
+number=$(arena)
+run run "$examples/cnn.stow" --bind batch=1 --random 1
+expect 0 AGraphRuns
+is "$(arena)" InTheArenaThatWasAskedFor
+write_graph custom '%0 = input "x" : f32[4]' '%1 = custom(%0) {name = "f"} : f32[4]' 'return %1'
+run plan "$work/custom.stow" --kernels stowage
+expect 3 AnOpWithoutAKernelIsRefused
+complains 'there is no kernel named "f"'
+run plan "$examples/digits.onnx" --kernels others
+expect 2 UnknownKernels
+run run "$examples/digits.onnx" --random 1 --kernels none
+expect 2 RunsNeedKernels
+run plan "$examples/digits.onnx" "$examples/encoder.onnx" --bind-rest 8 --kernels stowage
+expect 2 SetsHaveNone
+run run "$examples/digits.onnx" --random 1 --threads 2 --save-plan "$work/two.plan"
+expect 0 TwoThreads
+run check "$examples/digits.onnx" "$work/two.plan"
+expect 0 PlansRememberTheirThreads
+run run "$examples/digits.onnx" --random 1 --plan "$work/two.plan"
+expect 0 AndRunWithFewer
+finish
