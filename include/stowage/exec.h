@@ -81,6 +81,9 @@ typedef struct stow_prepare_options {
   size_t struct_size;           // written by stow_prepare_options_init
   uint32_t threads;             // that work on a run, including the caller's; 1
   const stow_kernels* kernels;  // NULL: the library's. Borrowed by the prepared object
+  // The fastest variant of every kernel, with as much scratch as it takes; false: the fastest that
+  // fits into the arena that tensors need anyway.
+  bool fastest;
 } stow_prepare_options;
 
 STOW_API void stow_prepare_options_defaults(stow_prepare_options* options);

@@ -203,6 +203,7 @@ typedef struct stow_plan_info {
   size_t peak_count;      // of roots that occupy bytes at that step: stow_plan_peak_value
   uint64_t peak_scratch;  // bytes of scratch in the load of that step
   uint32_t threads;       // of libstowage-exec's kernels, whose scratch is planned; 0: it is not
+  bool fastest;           // with stow_prepare_options.fastest
 } stow_plan_info;
 // Fills |out_info|, whose |struct_size| the caller sets. STOW_ERR_INVALID_ARGUMENT if that is out
 // of range.

@@ -14,9 +14,13 @@
 bool stowi_effects_are_of(const stow_effects* effects, const stow_graph* graph);
 // Notes that the graph was verified. It must not change afterwards.
 STOWI_SHARED void stowi_effects_set_verified(stow_effects* effects);
-// Notes that the scratch is that of the library's kernels, for |threads|; 0: it is not.
-STOWI_SHARED void stowi_effects_set_threads(stow_effects* effects, uint32_t threads);
-uint32_t stowi_effects_threads(const stow_effects* effects);
+// Whose scratch it is.
+typedef struct stowi_effects_kernels {
+  uint32_t threads;  // of the library's kernels; 0: it is others'
+  bool fastest;      // stow_prepare_options
+} stowi_effects_kernels;
+STOWI_SHARED void stowi_effects_set_kernels(stow_effects* effects, stowi_effects_kernels kernels);
+stowi_effects_kernels stowi_effects_kernels_of(const stow_effects* effects);
 // Verifies |graph|, unless that was noted.
 stow_status stowi_effects_verify_graph(const stow_effects* effects, const stow_graph* graph,
                                        stow_diag* diag);

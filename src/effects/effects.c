@@ -584,12 +584,12 @@ bool stowi_effects_are_of(const stow_effects* effects, const stow_graph* graph) 
 
 void stowi_effects_set_verified(stow_effects* effects) { effects->is_verified = true; }
 
-void stowi_effects_set_threads(stow_effects* effects, uint32_t threads) {
-  effects->threads = threads;
+void stowi_effects_set_kernels(stow_effects* effects, stowi_effects_kernels kernels) {
+  effects->kernels = kernels;
 }
 
-uint32_t stowi_effects_threads(const stow_effects* effects) {
-  return effects == NULL ? 0 : effects->threads;
+stowi_effects_kernels stowi_effects_kernels_of(const stow_effects* effects) {
+  return effects == NULL ? (stowi_effects_kernels){0, false} : effects->kernels;
 }
 
 stow_status stowi_effects_verify_graph(const stow_effects* effects, const stow_graph* graph,

@@ -24,7 +24,7 @@ struct stow_effects {
   const stow_graph* graph;
   uint32_t node_count;
   uint32_t value_count;
-  uint32_t threads;  // of the kernels whose scratch there is; 0: it is others'
+  stowi_effects_kernels kernels;
   bool is_verified;  // the graph was, when they were made
   stowi_bits outputs;
   // The lists are sorted by node, then by order of calls.

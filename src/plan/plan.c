@@ -349,7 +349,8 @@ stow_status stow_plan_describe(const stow_plan* plan, stow_plan_info* out_info) 
                          .peak_step = stowi_plan_peak_step(plan),
                          .peak_count = stowi_plan_peak_count(plan),
                          .peak_scratch = stowi_plan_peak_scratch(plan),
-                         .threads = plan->facts.threads};
+                         .threads = plan->facts.kernels.threads,
+                         .fastest = plan->facts.kernels.fastest};
   return stowi_fill_struct(out_info, &info, sizeof(info), "stow_plan_info", NULL);
 }
 

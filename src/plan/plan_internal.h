@@ -6,6 +6,8 @@
 
 #include <stowage/plan.h>
 
+#include "effects/api.h"
+
 // The kind of a value in its graph. name, text
 #define STOWI_PLAN_KIND_LIST(X) \
   X(INPUT, "input")             \
@@ -67,8 +69,8 @@ typedef struct stowi_plan_span {
 typedef struct stowi_plan_facts {
   uint64_t alignment;
   uint64_t tail_guard;
-  uint64_t capacity;  // STOW_NO_CAPACITY
-  uint32_t threads;   // of the library's kernels, whose scratch is planned; 0: it is not
+  uint64_t capacity;              // STOW_NO_CAPACITY
+  stowi_effects_kernels kernels;  // whose scratch is planned
   stowi_plan_params params;
   stow_io_policy io;
   bool inputs;

@@ -62,6 +62,25 @@ write_graph custom '%0 = input "x" : f32[4]' '%1 = custom(%0) {name = "f"} : f32
 run plan "$work/custom.stow" --kernels stowage
 expect 3 AnOpWithoutAKernelIsRefused
 complains 'there is no kernel named "f"'
+run plan "$examples/digits.onnx" --kernels fastest
+expect 0 TheFastestVariantsCanBePlanned
+says "kernels         fastest, 1 thread; "
+number=$(arena)
+run run "$examples/digits.onnx" --random 1 --kernels fastest --save-plan "$work/fast.plan"
+expect 0 AndRun
+is "$(arena)" InALargerArena
+name=ItIsLarger
+if [ "$number" -gt 34496 ]; then pass; else fail "$number"; fi
+run check "$examples/digits.onnx" "$work/fast.plan"
+expect 0 TheirPlanIsChecked
+run view "$examples/digits.onnx" --plan "$work/fast.plan" --format json
+expect 0 AndViewed
+says "\"arena\":$number"
+run run "$examples/digits.onnx" --random 1 --plan "$work/fast.plan"
+expect 0 AndRunsAgain
+run export "$examples/digits.onnx" --kernels fastest -o "$work/fast"
+expect 0 ProgramsToo
+says "arena    $number bytes"
 run plan "$examples/digits.onnx" --kernels others
 expect 2 UnknownKernels
 run run "$examples/digits.onnx" --random 1 --kernels none

@@ -159,7 +159,7 @@ TEST(JsonHasAllOfThePlan) {
       "true, "
       "\"constants\": true, \"zero_size_slots\": true, \"f32_uniform\": false, "
       "\"classic_views\": true, \"reuse\": true, \"in_place\": false, "
-      "\"elide_copies\": false, \"io\": \"keep\"},\n"
+      "\"elide_copies\": false, \"io\": \"keep\", \"threads\": 0, \"fastest\": false},\n"
       "  \"fit\": {\"fits\": false, \"possible\": false, \"excess\": 76, \"value\": 2, "
       "\"value_bytes\": 64, \"step\": "
       "2, "

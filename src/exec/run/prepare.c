@@ -203,13 +203,21 @@ static void show_data(preparer* p) {
   }
 }
 
+static uint32_t choose_fastest(void* user, stow_node node, uint32_t count) {
+  (void)user;
+  (void)node;
+  (void)count;
+  return 0;
+}
+
 static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   stow_prepared* prepared = p->prepared;
   STOW_TRY(stow_graph_require_bound(p->graph, p->diag));
   STOW_TRY(stow_graph_verify(p->graph, p->diag));
   STOW_TRY(stow_effects_create(p->graph, allocator, p->diag, &prepared->effects));
   stowi_effects_set_verified(prepared->effects);
-  stowi_effects_set_threads(prepared->effects, prepared->threads);
+  stowi_effects_set_kernels(
+      prepared->effects, (stowi_effects_kernels){prepared->threads, p->choose == choose_fastest});
   STOW_TRY(stowi_exec_program_init(&prepared->program, p->graph, allocator, p->diag));
   STOW_TRY(stowi_exec_frame_init(&p->frame, &prepared->program, allocator, p->diag));
   show_data(p);
@@ -244,7 +252,7 @@ stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_optio
   preparer p = {.prepared = prepared,
                 .graph = graph,
                 .kernels = full.kernels,
-                .choose = choose,
+                .choose = choose == NULL && full.fastest ? choose_fastest : choose,
                 .user = user,
                 .diag = diag};
   stow_status status = prepare_all(&p, allocator);

@@ -183,7 +183,8 @@ static stow_status read_options(reader* r) {
   if (stowi_plan_scan_sees(&r->scan, "# threads=")) {
     uint64_t threads = 0;
     STOW_TRY(read_number(r, "# threads=", UINT32_MAX, "the number of threads", &threads));
-    facts->threads = (uint32_t)threads;
+    facts->kernels.threads = (uint32_t)threads;
+    facts->kernels.fastest = stowi_plan_scan_skip(&r->scan, "# fastest=yes\n");
   }
   STOW_TRY(read_number(r, "# lower_bound=", UINT64_MAX, "the lower bound", &r->plan->lower_bound));
   uint64_t peak_step = 0;

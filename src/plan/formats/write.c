@@ -53,8 +53,9 @@ static stow_status write_options(const stow_plan* plan, stow_writer writer) {
   if (facts->capacity != STOW_NO_CAPACITY) {
     STOW_TRY(stowi_printf(writer, "# capacity=%" PRIu64 "\n", facts->capacity));
   }
-  if (facts->threads != 0) {
-    STOW_TRY(stowi_printf(writer, "# threads=%" PRIu32 "\n", facts->threads));
+  if (facts->kernels.threads != 0) {
+    STOW_TRY(stowi_printf(writer, "# threads=%" PRIu32 "\n%s", facts->kernels.threads,
+                          facts->kernels.fastest ? "# fastest=yes\n" : ""));
   }
   return stowi_printf(writer, "# lower_bound=%" PRIu64 "\n# peak_step=%" PRIu32 "\n",
                       plan->lower_bound, plan->peak_step);

@@ -101,7 +101,7 @@ static stow_status make_empty_plan(stowi_plan_maker* maker) {
   plan->facts.alignment = options->alignment;
   plan->facts.tail_guard = options->tail_guard;
   plan->facts.capacity = options->capacity;
-  plan->facts.threads = stowi_effects_threads(maker->effects);
+  plan->facts.kernels = stowi_effects_kernels_of(maker->effects);
   plan->facts.params = params_of(options);
   plan->facts.io = options->io;
   plan->facts.inputs = options->inputs;

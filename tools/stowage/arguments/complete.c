@@ -58,7 +58,7 @@ static const word_list word_lists[] = {
     {NULL, "no-rule", rule_at, {NULL}},
     {NULL, "order", order_at, {NULL}},
     {NULL, "weights", NULL, {"arena", "file", NULL}},
-    {NULL, "kernels", NULL, {"none", "stowage", NULL}},
+    {NULL, "kernels", NULL, {"none", "stowage", "fastest", NULL}},
     {NULL, "io", NULL, {"keep", "consume", "external", NULL}},
     {NULL, "nodes", NULL, {"unlimited", NULL}},
 };

@@ -125,13 +125,10 @@ static cli_exit prove(const job* j, const stow_effects* effects) {
 }
 
 // Of a plan with the scratch of kernels.
-static cli_exit check_with_kernels(const job* j, uint32_t threads) {
+static cli_exit check_with_kernels(const job* j, const stow_prepare_options* options) {
   stow_prepared* prepared = NULL;
-  stow_prepare_options options;
-  stow_prepare_options_init(&options);
-  options.threads = threads;
   stow_diag diag = cli_diag();
-  stow_status status = stow_prepare(j->graph, &options, stow_allocator_default(), &diag, &prepared);
+  stow_status status = stow_prepare(j->graph, options, stow_allocator_default(), &diag, &prepared);
   cli_exit code = status == STOW_OK ? cli_effects_apply(&j->io, j->graph, j->layout_from.graph,
                                                         stow_prepared_effects(prepared))
                                     : cli_fail_graph(j->source.label, j->graph, status, &diag);
@@ -142,9 +139,9 @@ static cli_exit check_with_kernels(const job* j, uint32_t threads) {
 
 static cli_exit check_graph(const job* j) {
   stow_effects* effects = NULL;
-  uint32_t threads = cli_plan_text_threads(&j->text);
-  if (threads != 0) {
-    return check_with_kernels(j, threads);
+  stow_prepare_options kernels = cli_plan_text_kernels(&j->text);
+  if (kernels.threads != 0) {
+    return check_with_kernels(j, &kernels);
   }
   cli_exit code =
       cli_effects_create(&j->io, j->source.label, j->graph, j->layout_from.graph, &effects);

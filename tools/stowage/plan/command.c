@@ -48,10 +48,9 @@ static cli_exit make_layout(job* j) {
   return code;
 }
 
-void cli_plan_job_set_threads(cli_plan_job* j, uint32_t threads) {
-  stow_prepare_options_init(&j->kernels);
-  j->kernels.threads = threads;
-  j->runs = threads == 0 ? NULL : &j->kernels;
+void cli_plan_job_set_kernels(cli_plan_job* j, const stow_prepare_options* kernels) {
+  j->kernels = *kernels;
+  j->runs = kernels->threads == 0 ? NULL : &j->kernels;
 }
 
 static void free_effects(job* j) {
@@ -190,7 +189,10 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
   CLI_TRY(cli_source_open(&j->source, j->request.files[0], &j->request.model));
   if (j->runs == NULL &&
       cli_plan_request_has_kernels(&j->request, cli_source_is_model(&j->source))) {
-    cli_plan_job_set_threads(j, 1);
+    stow_prepare_options kernels;
+    stow_prepare_options_init(&kernels);
+    kernels.fastest = j->request.kernels == CLI_KERNELS_FASTEST;
+    cli_plan_job_set_kernels(j, &kernels);
     j->is_run_optional = j->request.kernels == CLI_KERNELS_DEFAULT;
   }
   bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;

@@ -44,8 +44,8 @@ cli_exit cli_plan_job_load(cli_plan_job* job, const char* path, bool* out_shares
 // Effects of the graph that the job has found, with the scratch of kernels if it is to run here.
 // Complains.
 cli_exit cli_plan_job_effects(cli_plan_job* job);
-// Lets the job have the scratch of the library's kernels on |threads|; 0: none.
-void cli_plan_job_set_threads(cli_plan_job* job, uint32_t threads);
+// Lets the job have the scratch of the library's kernels; with 0 threads none.
+void cli_plan_job_set_kernels(cli_plan_job* job, const stow_prepare_options* kernels);
 // Frees all but the request.
 void cli_plan_job_close(cli_plan_job* job);
 

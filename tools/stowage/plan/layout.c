@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "files/file.h"
 #include "terminal/text.h"
 
@@ -104,14 +105,16 @@ bool cli_plan_text_shares_params(const stow_string* text) {
   return params.size >= 6 && memcmp(params.data, "shared", 6) == 0;
 }
 
-uint32_t cli_plan_text_threads(const stow_string* text) {
+stow_prepare_options cli_plan_text_kernels(const stow_string* text) {
   stow_str threads = header_value(text, "# threads=");
-  uint32_t number = 0;
-  for (size_t i = 0; i < threads.size && i < 9 && threads.data[i] >= '0' && threads.data[i] <= '9';
-       ++i) {
-    number = number * 10 + (uint32_t)(threads.data[i] - '0');
+  stow_prepare_options options;
+  stow_prepare_options_init(&options);
+  options.threads = 0;
+  options.fastest = header_value(text, "# fastest=").size > 0;
+  for (size_t i = 0; i < threads.size && i < 9 && stowi_is_digit(threads.data[i]); ++i) {
+    options.threads = options.threads * 10 + (uint32_t)(threads.data[i] - '0');
   }
-  return number;
+  return options;
 }
 
 static cli_exit open_plan(cli_layout_source* from, const char* path, const cli_source* source) {

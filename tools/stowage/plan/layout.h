@@ -3,6 +3,7 @@
 #ifndef STOWAGE_TOOLS_PLAN_LAYOUT_H_
 #define STOWAGE_TOOLS_PLAN_LAYOUT_H_
 
+#include <stowage/exec.h>
 #include <stowage/plan.h>
 
 #include "graphs/bind.h"
@@ -19,8 +20,8 @@ cli_exit cli_plan_text_graph(const stow_string* text, const char* plan_label,
                              const cli_source* source, stow_graph** out_graph);
 // Whether the saved plan says that its params lie in a shared layout.
 bool cli_plan_text_shares_params(const stow_string* text);
-// The threads for which it has the scratch of kernels; 0: it has none.
-uint32_t cli_plan_text_threads(const stow_string* text);
+// How the kernels whose scratch it has are prepared; 0 threads: it has none.
+stow_prepare_options cli_plan_text_kernels(const stow_string* text);
 
 // A plan that gives the layout, and its graph. The graph is bound in passing; the plan is proven.
 typedef struct cli_layout_source {

@@ -94,8 +94,9 @@ static const cli_option plan_options[] = {
      "arena or file: whether params and constants get\nslots; by default file for a model, "
      "otherwise arena"},
     {OPT_KERNELS, 0, "kernels", "WHOSE",
-     "stowage: with the scratch that 'stowage run' needs on\none thread; none: without, for "
-     "another executor; by\ndefault stowage for a model, otherwise none"},
+     "stowage: of each kernel of 'stowage run' the fastest\nvariant whose scratch fits without a "
+     "larger arena;\nfastest: the fastest, however large; none: without\nscratch, for another "
+     "executor; by default stowage\nfor a model, otherwise none"},
     {OPT_NO_PARAMS, 0, "no-params", NULL, "params get no slot"},
     {OPT_NO_INPUTS, 0, "no-inputs", NULL, "inputs get no slot"},
     {OPT_NO_CONSTANTS, 0, "no-constants", NULL, "constants get no slot"},
@@ -169,10 +170,10 @@ static cli_exit read_weights(const char* value, cli_weights* out) {
 }
 
 static cli_exit read_kernels(const char* value, cli_kernels* out) {
-  static const char* const names[] = {"none", "stowage"};
+  static const char* const names[] = {"none", "stowage", "fastest"};
   size_t found;
-  CLI_TRY(cli_read_word("kernels", value, names, 2, &found));
-  *out = found == 0 ? CLI_KERNELS_NONE : CLI_KERNELS_STOWAGE;
+  CLI_TRY(cli_read_word("kernels", value, names, 3, &found));
+  *out = (cli_kernels)(CLI_KERNELS_NONE + found);
   return CLI_YES;
 }
 
@@ -325,10 +326,10 @@ cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
   CLI_TRY(check_ending(request));
   CLI_TRY(cli_plan_request_check(request));
   // What cannot be asked of several graphs.
-  const char* option = request->layout_from != NULL              ? "layout-from"
-                       : request->start != NULL                  ? "start"
-                       : request->pack_params                    ? "pack-params"
-                       : request->kernels == CLI_KERNELS_STOWAGE ? "kernels stowage"
+  const char* option = request->layout_from != NULL                               ? "layout-from"
+                       : request->start != NULL                                   ? "start"
+                       : request->pack_params                                     ? "pack-params"
+                       : request->kernels > CLI_KERNELS_NONE                      ? "kernels"
                        : cli_plan_request_order(request, false) == CLI_ORDER_FILE ? "order FILE"
                                                                                   : NULL;
   return option == NULL || !cli_plan_request_is_set(request)

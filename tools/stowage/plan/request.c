@@ -78,7 +78,7 @@ cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_m
 
 bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model) {
   bool is_default = request->kernels == CLI_KERNELS_DEFAULT;
-  return request->kernels == CLI_KERNELS_STOWAGE ||
+  return request->kernels == CLI_KERNELS_STOWAGE || request->kernels == CLI_KERNELS_FASTEST ||
          (is_default && is_model && !follows_another(request));
 }
 

@@ -33,9 +33,15 @@ typedef enum cli_format {
 // unless something is said.
 typedef enum cli_weights { CLI_WEIGHTS_DEFAULT, CLI_WEIGHTS_ARENA, CLI_WEIGHTS_FILE } cli_weights;
 
-// Whose scratch is planned: that of the library's kernels, or none. Models have the former unless
-// something is said, graphs in text the latter: they mostly describe another executor.
-typedef enum cli_kernels { CLI_KERNELS_DEFAULT, CLI_KERNELS_NONE, CLI_KERNELS_STOWAGE } cli_kernels;
+// Whose scratch is planned: that of the library's kernels (of the fastest, or of those that fit),
+// or none. Models have what fits unless something is said, graphs in text none: they mostly
+// describe another executor.
+typedef enum cli_kernels {
+  CLI_KERNELS_DEFAULT,
+  CLI_KERNELS_NONE,
+  CLI_KERNELS_STOWAGE,
+  CLI_KERNELS_FASTEST
+} cli_kernels;
 
 // `--rule NAME`, `--no-rule NAME`
 typedef struct cli_rule_switch {

@@ -16,11 +16,15 @@ static cli_exit find_graph(cli_plan_job* job, const stow_string* text, const cha
   return cli_source_require_sizes(&job->source, &job->request.model, job->graph);
 }
 
-// With the kernels that the plan was made for, unless the job is to run with others.
+// With the kernels that the plan was made for; the threads of a job that is to run are its own.
 static cli_exit make_effects(cli_plan_job* job, const stow_string* text) {
-  if (job->runs == NULL || job->runs == &job->kernels) {
-    cli_plan_job_set_threads(job, cli_plan_text_threads(text));
+  stow_prepare_options kernels = cli_plan_text_kernels(text);
+  if (job->runs != NULL && job->runs != &job->kernels) {
+    bool fastest = kernels.fastest;
+    kernels = *job->runs;
+    kernels.fastest = fastest;
   }
+  cli_plan_job_set_kernels(job, &kernels);
   return cli_plan_job_effects(job);
 }
 

@@ -171,8 +171,9 @@ static void print_kernels(const stow_plan* plan, cli_output* output) {
     if (bytes != 0) {
       snprintf(scratch, sizeof scratch, "%" PRIu64 " B of", bytes);
     }
-    cli_print(output, "  %-15s stowage, %" PRIu32 " thread%s; %s scratch at the peak\n", "kernels",
-              threads, threads == 1 ? "" : "s", scratch);
+    cli_print(output, "  %-15s %s, %" PRIu32 " thread%s; %s scratch at the peak\n", "kernels",
+              cli_plan_info(plan).fastest ? "fastest" : "stowage", threads, threads == 1 ? "" : "s",
+              scratch);
   }
 }
 

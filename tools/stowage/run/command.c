@@ -251,6 +251,10 @@ static cli_exit save_plan(const cli_run* run) {
 cli_exit cli_run_plan(cli_run* run) {
   stow_prepare_options_init(&run->prepare);
   run->prepare.threads = run->request.threads;
+  run->prepare.fastest = run->job.request.kernels == CLI_KERNELS_FASTEST;
+  if (run->job.request.kernels == CLI_KERNELS_NONE) {
+    return cli_fail(CLI_USAGE, "--kernels none: a run needs kernels");
+  }
   run->job.runs = &run->prepare;
   cli_exit code = run->request.plan != NULL ? load_plan(run) : cli_plan_job_make(&run->job);
   if (code == CLI_BAD_INPUT) {
@@ -497,7 +501,7 @@ static void print_more(cli_output* output) {
       "something is missing or does not match; 4 if a signal\nstopped it. See docs/run.md.\n");
 }
 
-static const char* const without[] = {"c-prefix", "explain", "kernels", "layout-from", NULL};
+static const char* const without[] = {"c-prefix", "explain", "layout-from", NULL};
 
 const cli_command cli_run_command = {
     .name = "run",
