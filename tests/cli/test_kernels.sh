@@ -62,6 +62,7 @@ write_graph custom '%0 = input "x" : f32[4]' '%1 = custom(%0) {name = "f"} : f32
 run plan "$work/custom.stow" --kernels stowage
 expect 3 AnOpWithoutAKernelIsRefused
 complains 'there is no kernel named "f"'
+lists 'to plan for another executor, give --kernels none'
 run plan "$examples/digits.onnx" --kernels fastest
 expect 0 TheFastestVariantsCanBePlanned
 says "kernels         fastest, 1 thread; "

@@ -62,25 +62,28 @@ static void free_effects(job* j) {
   j->prepared = NULL;
 }
 
-static bool is_without_kernel(stow_status status) {
-  return status == STOW_ERR_NOT_FOUND || status == STOW_ERR_UNSUPPORTED;
+// Whether the job was asked to run; if not, it may do without kernels.
+static bool is_to_run(const job* j) { return j->runs != &j->kernels; }
+
+static cli_exit fail_kernels(const job* j, stow_status status, const stow_diag* diag) {
+  cli_exit code = cli_fail_graph(j->source.label, j->graph, status, diag);
+  if (!is_to_run(j)) {
+    cli_tell_more("to plan for another executor, give --kernels none");
+  }
+  return code;
 }
 
 cli_exit cli_plan_job_effects(cli_plan_job* j) {
   const stow_graph* forward = j->layout_from.graph;
   free_effects(j);
-  stow_diag diag = cli_diag();
-  stow_status status = j->runs == NULL ? STOW_OK
-                                       : stow_prepare(j->graph, j->runs, stow_allocator_default(),
-                                                      &diag, &j->prepared);
-  if (is_without_kernel(status) && j->is_run_optional) {
-    cli_note("planned without the scratch of kernels: %s", cli_diag_text(status, &diag));
-    j->runs = NULL;
-  } else if (status != STOW_OK) {
-    return cli_fail_graph(j->source.label, j->graph, status, &diag);
-  }
   if (j->runs == NULL) {
     return cli_effects_create(&j->request.io, j->source.label, j->graph, forward, &j->effects);
+  }
+  stow_diag diag = cli_diag();
+  stow_status status =
+      stow_prepare(j->graph, j->runs, stow_allocator_default(), &diag, &j->prepared);
+  if (status != STOW_OK) {
+    return fail_kernels(j, status, &diag);
   }
   j->effects = stow_prepared_effects(j->prepared);
   return cli_effects_apply(&j->request.io, j->graph, forward, j->effects);
@@ -193,7 +196,6 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
     stow_prepare_options_init(&kernels);
     kernels.fastest = j->request.kernels == CLI_KERNELS_FASTEST;
     cli_plan_job_set_kernels(j, &kernels);
-    j->is_run_optional = j->request.kernels == CLI_KERNELS_DEFAULT;
   }
   bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;
   cli_plan_request_place_weights(&j->request, in_file);

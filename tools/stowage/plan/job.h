@@ -22,7 +22,6 @@ typedef struct cli_plan_job {
   stow_start* start;
   const stow_prepare_options* runs;  // how the plan is to run; NULL: with kernels of others
   stow_prepare_options kernels;      // of a plan that another command may run
-  bool is_run_optional;              // if a node has no kernel, the plan is made without kernels
   stow_prepared* prepared;           // where it is
   stow_effects* effects;             // of what is prepared, where it is
   cli_order_kind order;
