@@ -22,8 +22,6 @@
 // Shares of turns, of all but these: 1.
 #define GOAL_SHARE 3    // the exact search, without windows: it alone meets a tight goal
 #define SOLID_SHARE 24  // with solid blocks, where nothing else comes near it
-#define BEAM_SHARE 4    // in dense problems of up to so many buffers beams lead in the long run
-#define BEAM_COUNT 512
 // Up to this many buffers, a neighbourhood is nearly all of them, and the exact search does better.
 #define FEW 32
 #define MAX_PLAYERS 4
@@ -61,8 +59,7 @@ static stow_status gather(stowi_place_quest* quest, team* t) {
     add(t, goal_share(quest, t->prover), stowi_place_prover_goal, t->prover);
     STOW_TRY(stowi_place_beam_create(quest, stowi_place_prover_model(t->prover), &t->beam));
     if (t->beam != NULL) {
-      add(t, quest->problem->buffers.count <= BEAM_COUNT ? BEAM_SHARE : 1, stowi_place_beam_play,
-          t->beam);
+      add(t, 1, stowi_place_beam_play, t->beam);
     } else if (quest->problem->buffers.count > FEW) {
       STOW_TRY(stowi_place_lns_create(quest, &t->lns));
       add(t, 1, stowi_place_lns_play, t->lns);
