@@ -249,7 +249,7 @@ static cli_exit save_plan(const cli_run* run) {
 }
 
 cli_exit cli_run_plan(cli_run* run) {
-  run->prepare = cli_plan_request_prepare(&run->job.request);
+  run->prepare = cli_plan_request_prepare(&run->job.request, true);
   run->prepare.threads = run->request.threads;
   if (run->job.request.kernels == CLI_KERNELS_NONE) {
     return cli_fail(CLI_USAGE, "--kernels none: a run needs kernels");
