@@ -200,7 +200,7 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
   cli_plan_request_place_weights(&j->request, in_file);
   CLI_TRY(find_graphs(j));
   CLI_TRY(make_plan(j));
-  return prove_plan(j);
+  return j->runs_at_once ? CLI_YES : prove_plan(j);
 }
 
 void cli_plan_job_close(cli_plan_job* j) {

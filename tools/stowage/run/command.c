@@ -446,6 +446,7 @@ static cli_exit judge(const cli_run* run) {
 static cli_exit run_model(cli_run* run) {
   cli_exit (*const steps[])(cli_run*) = {cli_run_read_inputs, cli_run_plan, cli_run_match_inputs};
   cli_exit code = check_together(run);
+  run->job.runs_at_once = run->request.save_plan == NULL;
   for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == CLI_YES; ++i) {
     code = steps[i](run);
   }
