@@ -535,4 +535,4 @@ static stow_status run_conv(stow_kernel_call* call) {
   return stowi_kernel_conv_run(&c);
 }
 
-STOWI_KERNEL_VARIANTS(CONV, STOWI_KERNEL_CONV_VARIANTS, scratch_conv, run_conv);
+STOWI_KERNEL(CONV, scratch_conv, run_conv, .variant_count = STOWI_KERNEL_CONV_VARIANTS);
