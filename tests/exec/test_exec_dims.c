@@ -194,3 +194,28 @@ TEST(AmbiguousDeclaredTypesAreRefused) {
   CHECK(stow_exec_run(c.exec, &c.diag) == STOW_OK);
   exec_case_end(&c);
 }
+
+// The size of a crop is data. Its reader has exact dims, by its other operand, which the crop must
+// then have too.
+TEST(ADimThatDataMakesSmallerThanItsReaderNeedsIsRefused) {
+  exec_case c;
+  static const float image[16] = {1, 2, 3, 4};
+  exec_case_begin(&c,
+                  "%0 = input \"x\" : f32[1, 1, 4, 4]\n %1 = input \"r\" : f32[1, 4]\n"
+                  "%2 = input \"i\" : i32[1]\n %3 = input \"s\" : i32[2]\n"
+                  "%4 = input \"b\" : f32[1, 1, 2, 2]\n"
+                  "%5 = crop_and_resize(%0, %1, %2, %3) : f32[1, 1, 2, 2]\n"
+                  "%6 = concat(%5, %4) : f32[2, 1, 2, 2]\n return %6");
+  for (int32_t rows = 1; rows <= 2; ++rows) {
+    REQUIRE(exec_case_make(&c) == STOW_OK);
+    CHECK(exec_case_set(&c, "x", image, sizeof(image)) == STOW_OK);
+    EXEC_SET(&c, "r", float, 0, 0, 1, 1);
+    EXEC_SET(&c, "i", int32_t, 0);
+    EXEC_SET(&c, "s", int32_t, rows, 2);
+    EXEC_SET(&c, "b", float, 5, 6, 7, 8);
+    CHECK(stow_exec_run(c.exec, &c.diag) == (rows == 2 ? STOW_OK : STOW_ERR_TYPE));
+    CHECK(rows == 2 || strstr(c.diag.message, "node 6 (concat)") != NULL);
+  }
+  EXEC_GIVES(&c, 0, float, 1, 4, 0, 0, 5, 6, 7, 8);
+  exec_case_end(&c);
+}

@@ -72,7 +72,7 @@ bool stowi_exec_is_bounded(const stow_graph* graph, stow_node node) {
   bool is_bounded = false;
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
     stow_value value = stow_graph_operands(graph, node)[k];
-    is_bounded = is_bounded || (value != STOW_VALUE_NONE && stow_graph_is_bounded(graph, value));
+    is_bounded = is_bounded || (value != STOW_VALUE_NONE && is_value_bounded(graph, value));
   }
   for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
     is_bounded =
