@@ -244,6 +244,8 @@ TEST(GatherElementsAndNdTakeTheIndicesDims) {
   REFUSES("f32[3, 4]; i64[5, 3]", "gather_nd(%0, %1)", "f32[5]", "do not fit rank 2");
   REFUSES("f32[3, 4]; i64[]", "gather_nd(%0, %1)", "f32[5]", "at least 1");
   REFUSES("f32[3, 4]; i64[3, 1]", "gather_nd(%0, %1) {batch_dims = -1}", "f32[5]", "batch_dims -1");
+  REFUSES("f32[1, 4, 5]; i64[3, 7, 1]", "gather_nd(%0, %1) {batch_dims = 1}", "f32[3, 7, 5]",
+          "leading dims of data and indices differ: 1 and 3");
 }
 
 TEST(ScattersKeepTheDatasType) {

@@ -93,6 +93,10 @@ stow_status stowi_graph_shape_gather_nd(stow_shape_call* call) {
   }
   uint32_t length;
   STOW_TRY(index_length(call, (uint32_t)batch, &length));
+  for (uint32_t i = 0; i < (uint32_t)batch; ++i) {
+    STOW_TRY(stowi_graph_need_equal(call, "leading dims of data and indices", data->dims[i],
+                                    indices->dims[i]));
+  }
   uint32_t first = (uint32_t)batch + length;
   uint32_t rank = indices->rank - 1 + data->rank - first;
   if (rank > STOW_MAX_RANK) {
