@@ -219,7 +219,7 @@ static void print_more(cli_output* output) {
       "if\nit did. See docs/diff.md for details and an example for CI.\n");
 }
 
-static const char* const without[] = {"c-prefix", "capacity", "explain", NULL};
+static const char* const without[] = {"c-prefix", "capacity", "explain", "hints", NULL};
 
 const cli_command cli_diff_command = {
     .name = "diff",

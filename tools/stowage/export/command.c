@@ -249,9 +249,9 @@ static void print_more(cli_output* output) {
             "dimensions; 5 if files are in the way. See docs/export.md.\n");
 }
 
-static const char* const without[] = {
-    "c-prefix",     "explain",     "layout-from", "weights", "no-params", "no-inputs",
-    "no-constants", "pack-params", "f32-uniform", "io",      NULL};
+static const char* const without[] = {"c-prefix",    "explain",     "hints",     "layout-from",
+                                      "weights",     "no-params",   "no-inputs", "no-constants",
+                                      "pack-params", "f32-uniform", "io",        NULL};
 
 const cli_command cli_export_command = {
     .name = "export",

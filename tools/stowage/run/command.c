@@ -501,7 +501,7 @@ static void print_more(cli_output* output) {
       "something is missing or does not match; 4 if a signal\nstopped it. See docs/run.md.\n");
 }
 
-static const char* const without[] = {"c-prefix", "explain", "layout-from", NULL};
+static const char* const without[] = {"c-prefix", "explain", "hints", "layout-from", NULL};
 
 const cli_command cli_run_command = {
     .name = "run",

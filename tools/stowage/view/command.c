@@ -178,6 +178,7 @@ static cli_exit run_job(job* j) {
   }
   CLI_TRY(check_planning(j));
   CLI_TRY(cli_plan_request_check(&j->load.job.request));
+  j->load.has_hints = j->format == STOW_PICTURE_HTML || j->format == STOW_PICTURE_JSON;
   cli_exit code = cli_view_load_run(&j->load);
   code = code == CLI_YES ? write_result(j) : code;
   cli_view_load_free(&j->load);
