@@ -64,7 +64,8 @@ expect 0 AnAliasForSeveral
 says "--alias 'out.0.*=in.0.*'"
 honest 5 "$work/caches.stow"
 write_graph appended '%0 = input "new" : f32[1, 64]' '%1 = input "cache" : f32[16, 64]' \
-  '%2 = kv_append(%1, %0) {axis = 0} : f32[16, 64]' '%3 = neg(%2) : f32[16, 64]' 'return %3'
+  '%2 = reshape(%1) : f32[16, 64]' '%3 = kv_append(%2, %0) {axis = 0} : f32[16, 64]' '%4 = neg(%3) : f32[16, 64]' \
+  'return %4'
 run plan "$work/appended.stow"
 expect 0 CachesAreKept
 says_not "cache=consume"

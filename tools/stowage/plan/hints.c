@@ -155,10 +155,10 @@ static cli_exit plan_with(finder* f, const bool* is_taken, uint64_t* out_arena) 
 // Inputs to consume
 
 // A cache that an op appends to is kept on purpose.
-static bool is_cache(const stow_graph* graph, stow_value input) {
-  for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
-    if (stow_graph_op_desc(graph, node)->writes_view &&
-        stow_graph_operands(graph, node)[0] == input) {
+static bool is_cache(const cli_plan_job* job, stow_value input) {
+  for (stow_node node = 0; node < stow_graph_node_count(job->graph); ++node) {
+    if (stow_graph_op_desc(job->graph, node)->writes_view &&
+        stow_plan_root(job->plan, stow_graph_operands(job->graph, node)[0]) == input) {
       return true;
     }
   }
@@ -169,7 +169,7 @@ static bool is_kept(const cli_plan_job* job, stow_value value) {
   stow_slot slot;
   return is_input(job->graph, value) && stow_plan_value_slot(job->plan, value, &slot) &&
          cli_plan_value(job->plan, value).end > stow_plan_step_count(job->plan) &&
-         !is_cache(job->graph, value);
+         !is_cache(job, value);
 }
 
 static bool append(stow_string* text, stow_str part) {
@@ -216,7 +216,7 @@ static cli_exit add_inputs(finder* f) {
   bool has_cache = false;
   for (stow_value value = 0; value < stow_graph_value_count(job->graph); ++value) {
     kept += is_kept(job, value);
-    has_cache = has_cache || (is_input(job->graph, value) && is_cache(job->graph, value));
+    has_cache = has_cache || (is_input(job->graph, value) && is_cache(job, value));
   }
   size_t most = job->request.hints == CLI_HINTS_ALWAYS ? SIZE_MAX : MOST_INPUTS;
   cli_exit code = CLI_YES;

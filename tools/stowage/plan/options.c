@@ -91,7 +91,7 @@ static const cli_option plan_options[] = {
      "after the summary, show what was shared, what was\nnot, and why"},
     {OPT_HINTS, 0, "hints", "WHEN",
      "plan again with options that may make the arena\nsmaller, and show those that do: auto (the "
-     "default):\nwithin 1M nodes; always: however long it takes; never"},
+     "default):\nuntil 1M nodes are spent; always: however long it\ntakes; never"},
     {OPT_NO_REUSE, 0, "no-reuse", NULL, "no two values share bytes"},
     {OPT_F32_UNIFORM, 0, "f32-uniform", NULL, "at least 4 bytes for every element"},
     {OPT_WEIGHTS, 0, "weights", "WHERE",
