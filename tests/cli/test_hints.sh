@@ -49,7 +49,7 @@ honest 5 "$work/order.stow"
 lists_hint() { if grep -qxF -e "$1" "$work/options"; then pass; else fail "no $1"; fi; }
 cut -d ' ' -f 2- "$work/hints" >"$work/options"
 name=HintsOfAnOrder
-lists_hint "--io consume --order auto"
+lists_hint "--order auto --io consume"
 lists_hint "--io consume"
 lists_hint "--order auto"
 lists_hint "--io 'an input=consume'"
@@ -106,6 +106,19 @@ for command in run diff export; do
   expect 2 "PicturesAndPlansHaveHints ($command)"
   complains "--hints is an option of stowage plan"
 done
+
+# A plan that spends more than all hints may has none, unless they are asked for
+hard=$root/tests/golden/rlx/hazard_3.stow
+run plan "$hard" --nodes 1200k
+expect 0 APlanThatTakesLong
+says_not "hints: "
+run plan "$hard" --nodes 1200k --hints always
+expect 0 HintsThatTakeLonger
+says "--order auto"
+# With less to spend, what saves most is tried first
+run plan "$hard" --nodes 400k
+expect 0 SomeHints
+says "--order auto"
 
 # The same bytes again
 run plan "$work/order.stow" --hints always

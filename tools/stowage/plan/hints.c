@@ -209,8 +209,8 @@ static cli_exit add_plain(finder* f, hint_kind kind, const char* text) {
   return append(&c.text, stow_str_of(text)) ? add(f, &c) : cli_fail_memory();
 }
 
-// Those at the peak, most bytes first; and all together, unless a cache is among them.
-static cli_exit add_inputs(finder* f) {
+// All of them, unless there is only one, or a cache is among them.
+static cli_exit add_all_inputs(finder* f) {
   const cli_plan_job* job = f->job;
   size_t kept = 0;
   bool has_cache = false;
@@ -218,16 +218,22 @@ static cli_exit add_inputs(finder* f) {
     kept += is_kept(job, value);
     has_cache = has_cache || (is_input(job->graph, value) && is_cache(job, value));
   }
-  size_t most = job->request.hints == CLI_HINTS_ALWAYS ? SIZE_MAX : MOST_INPUTS;
+  return kept > 1 && !has_cache ? add_plain(f, CONSUME_ALL, "--io consume") : CLI_YES;
+}
+
+// Those at the peak, most bytes first.
+static cli_exit add_inputs(finder* f) {
+  const cli_plan_job* job = f->job;
+  size_t left = job->request.hints == CLI_HINTS_ALWAYS ? SIZE_MAX : MOST_INPUTS;
   cli_exit code = CLI_YES;
   for (size_t i = 0; i < cli_plan_info(job->plan).peak_count && code == CLI_YES; ++i) {
     stow_value value = stow_plan_peak_value(job->plan, i);
-    if (f->candidates.count < most && is_kept(job, value)) {
+    if (left > 0 && is_kept(job, value)) {
       code = add_consume(f, value);
+      --left;
     }
   }
-  return code == CLI_YES && kept > 1 && !has_cache ? add_plain(f, CONSUME_ALL, "--io consume")
-                                                   : code;
+  return code;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -261,14 +267,15 @@ static cli_exit add_aliases(finder* f) {
 // ---------------------------------------------------------------------------------------------
 // The best of them
 
+// In the order in which they may spend nodes: what often saves most comes first.
 static cli_exit find_candidates(finder* f) {
   const cli_plan_job* job = f->job;
-  CLI_TRY(add_inputs(f));
-  CLI_TRY(add_aliases(f));
+  bool is_fastest = job->kernels.fastest && job->runs == &job->kernels;
   CLI_TRY(job->order == CLI_ORDER_AUTO ? CLI_YES : add_plain(f, ORDER, "--order auto"));
-  return job->kernels.fastest && job->runs == &job->kernels
-             ? add_plain(f, KERNELS, "--kernels stowage")
-             : CLI_YES;
+  CLI_TRY(is_fastest ? add_plain(f, KERNELS, "--kernels stowage") : CLI_YES);
+  CLI_TRY(add_all_inputs(f));
+  CLI_TRY(add_inputs(f));
+  return add_aliases(f);
 }
 
 static bool helps(const finder* f, const candidate* c) {
@@ -291,8 +298,12 @@ static cli_exit plan_each(finder* f, bool* is_taken) {
     is_taken[i] = true;
     CLI_TRY(plan_with(f, is_taken, &c->arena));
     is_taken[i] = false;
-    bool is_idle = c->kind == CONSUME_ALL && c->arena >= best_of(f, CONSUME);
-    c->arena = is_idle || !helps(f, c) ? NO_ARENA : c->arena;
+    c->arena = helps(f, c) ? c->arena : NO_ARENA;
+  }
+  // One input may do as much as all.
+  for (size_t i = 0; i < f->candidates.count; ++i) {
+    bool is_idle = at(f, i)->kind == CONSUME_ALL && at(f, i)->arena >= best_of(f, CONSUME);
+    at(f, i)->arena = is_idle ? NO_ARENA : at(f, i)->arena;
   }
   return CLI_YES;
 }
