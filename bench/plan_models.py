@@ -63,7 +63,8 @@ def repeat(words, times):
 
 
 def row(entry, options):
-    runs = repeat([options.stowage[0], "plan", entry.path, *entry.args], options.repeat)
+    runs = repeat([options.stowage[0], "plan", entry.path, *entry.args, "--hints", "never"],
+                  options.repeat)
     done = runs[0]
     if done.code != 0:
         return f"| {entry.label} | exit {done.code}: {done.error} |"

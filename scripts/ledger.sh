@@ -8,7 +8,7 @@
 #   exported/LIBRARY         symbols that the shared library exports                exact
 #   lines/FOLDER             lines of its .c, .h and .def files                     1 %
 #   size/FILE                text and data of the release build                     1 %
-#   instructions/plan/MODEL  of `stowage plan MODEL`, counted by callgrind          2 %
+#   instructions/plan/MODEL  of `stowage plan MODEL` without hints, by callgrind    2 %
 #
 # Sizes and instructions depend on the compiler: they are compared only where it is the recorded one. Models outside
 # the repository are compared where they are at hand.
@@ -47,7 +47,7 @@ arenas() { # NAME FILE [OPTION…]
 instructions() { # NAME FILE [OPTION…]
   name=$1
   shift
-  valgrind --tool=callgrind --callgrind-out-file=/dev/null "$stowage" plan "$@" 2>&1 >/dev/null |
+  valgrind --tool=callgrind --callgrind-out-file=/dev/null "$stowage" plan "$@" --hints never 2>&1 >/dev/null |
     sed -n "s|^.*Collected : \([0-9]*\).*|instructions/plan/$name \1|p"
 }
 

@@ -274,6 +274,22 @@ STOW_API size_t stow_plan_decision_count(const stow_plan* plan);
 STOW_API stow_status stow_plan_describe_decision(const stow_plan* plan, size_t index,
                                                  stow_decision* out_decision);
 
+// What would make the arena smaller, noted by whoever planned that too. JSON and pictures show it
+// in the order of calls. Not saved.
+typedef struct stow_hint {
+  size_t struct_size;   // sizeof(stow_hint), set by the caller
+  stow_str change;      // in words of the planner's user, such as options of a command; owned by
+                        // the plan
+  uint64_t arena_size;  // bytes of the other plan
+} stow_hint;
+// Copies |change|.
+STOW_API stow_status stow_plan_add_hint(stow_plan* plan, stow_str change, uint64_t arena_size,
+                                        stow_diag* diag);
+STOW_API size_t stow_plan_hint_count(const stow_plan* plan);
+// STOW_ERR_NOT_FOUND past the end.
+STOW_API stow_status stow_plan_describe_hint(const stow_plan* plan, size_t index,
+                                             stow_hint* out_hint);
+
 // The result of the search for an order. Not saved.
 typedef struct stow_ordering {
   size_t struct_size;    // sizeof(stow_ordering), set by the caller

@@ -24,8 +24,9 @@ typedef struct stowi_export_options {
 typedef struct stowi_export_port {
   stow_value value;
   bool is_output;
-  bool is_kept;   // an input that no run writes over
-  stow_str name;  // in the model
+  bool is_kept;      // an input that no run writes over
+  bool is_external;  // the caller binds its memory
+  stow_str name;     // in the model
   char identifier[STOWI_EXPORT_NAME_SIZE];
 } stowi_export_port;
 
@@ -45,6 +46,8 @@ stow_status stowi_export_file_write(const stowi_export* program, size_t index, s
 
 const stowi_export_port* stowi_export_ports(const stowi_export* program, size_t* out_count);
 uint64_t stowi_export_weight_bytes(const stowi_export* program);
+// Of ports that the caller binds.
+uint64_t stowi_export_external_bytes(const stowi_export* program);
 // Calls of kernels.
 size_t stowi_export_step_count(const stowi_export* program);
 

@@ -4,16 +4,40 @@
 
 #include "export/export.h"
 
+// Memory of the command line for what the caller has.
+static void print_memory(stowi_export_out* out, const stowi_export* program) {
+  for (size_t i = 0; i < program->ports.count; ++i) {
+    const stowi_export_port* port = &program->ports.data[i];
+    if (port->is_external) {
+      stowi_export_put(out, "static _Alignas(64) unsigned char memory_%zu[%" PRIu64 "];\n", i,
+                       program->tables->values[port->value].bytes);
+    }
+  }
+}
+
+static void print_binds(stowi_export_out* out, const stowi_export* program) {
+  for (size_t i = 0; i < program->ports.count; ++i) {
+    const stowi_export_port* port = &program->ports.data[i];
+    if (port->is_external) {
+      stowi_export_put(out, "  %s_bind_%s_%s((void*)memory_%zu);\n", program->options.name,
+                       port->is_output ? "out" : "in", port->identifier, i);
+    }
+  }
+}
+
 void stowi_export_print_main(stowi_export_out* out, const stowi_export* program, size_t unused) {
   (void)unused;
-  stowi_export_put(
-      out,
-      "// Tries the model from a command line; firmware leaves this file out.\n"
-      "#include \"%s.h\"\n"
-      "#include \"program/tool.h\"\n\n"
-      "int main(int argc, char** argv) { return stow_program_tool(&%s_program, argc, argv); "
-      "}\n",
-      program->options.name, program->options.name);
+  const char* name = program->options.name;
+  stowi_export_put(out,
+                   "// Tries the model from a command line; firmware leaves this file out.\n"
+                   "#include \"%s.h\"\n"
+                   "#include \"program/tool.h\"\n\n",
+                   name);
+  print_memory(out, program);
+  stowi_export_put(out, "%sint main(int argc, char** argv) {\n",
+                   program->bound_count > 0 ? "\n" : "");
+  print_binds(out, program);
+  stowi_export_put(out, "  return stow_program_tool(&%s_program, argc, argv);\n}\n", name);
 }
 
 // `x.o` for an `x.c`; nothing for headers.

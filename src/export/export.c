@@ -114,6 +114,7 @@ void stowi_export_destroy(stowi_export* program) {
   STOWI_VEC_FREE(allocator, &program->weights);
   STOWI_VEC_FREE(allocator, &program->files);
   STOWI_ARRAY_FREE(allocator, program->places, program->tables->value_count);
+  STOWI_ARRAY_FREE(allocator, program->tensors, program->tables->value_count);
   STOWI_ARRAY_FREE(allocator, program->attrs, program->tables->node_count);
   stowi_export_set_free(&program->library);
   stowi_export_set_free(&program->tool);
@@ -143,5 +144,14 @@ const stowi_export_port* stowi_export_ports(const stowi_export* program, size_t*
 }
 
 uint64_t stowi_export_weight_bytes(const stowi_export* program) { return program->weight_bytes; }
+
+uint64_t stowi_export_external_bytes(const stowi_export* program) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < program->ports.count; ++i) {
+    const stowi_export_port* port = &program->ports.data[i];
+    bytes += port->is_external ? program->tables->values[port->value].bytes : 0;
+  }
+  return bytes;
+}
 
 size_t stowi_export_step_count(const stowi_export* program) { return program->step_count; }

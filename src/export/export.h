@@ -20,12 +20,22 @@ typedef struct stowi_export_weight {
   bool is_preset;  // it lives in the arena, and is put there before every run
 } stowi_export_weight;
 
-// Where a value's bytes are: in the arena, in a weight, or nowhere.
+// Where a value's bytes are: in the arena, in a weight, in memory that the caller binds, or
+// nowhere.
 typedef struct stowi_export_place {
   bool is_there;
-  size_t weight;  // its index; SIZE_MAX: in the arena
+  bool is_external;
+  size_t weight;    // its index; SIZE_MAX: in none
+  stow_value port;  // whose memory it is, where |is_external|
   uint64_t offset;
 } stowi_export_place;
+
+// Where a value's tensor is: tensors that a bind changes are in a table of their own, so that the
+// others stay constant.
+typedef struct stowi_export_tensor {
+  bool is_bound;
+  uint32_t index;
+} stowi_export_tensor;
 
 // |index| is that of a weight file or a source.
 typedef void (*stowi_export_print)(stowi_export_out* out, const stowi_export* program,
@@ -51,8 +61,10 @@ struct stowi_export {
   STOWI_VEC(stowi_export_port) ports;
   STOWI_VEC(stowi_export_weight) weights;
   STOWI_VEC(stowi_export_file) files;
-  stowi_export_place* places;  // by value
-  stow_node* attrs;            // by node: the first one that has the same attributes
+  stowi_export_place* places;    // by value
+  stowi_export_tensor* tensors;  // by value
+  uint32_t bound_count;          // of those that a bind changes
+  stow_node* attrs;              // by node: the first one that has the same attributes
   size_t step_count;
   size_t weight_files;
   uint64_t weight_bytes;
@@ -64,6 +76,9 @@ struct stowi_export {
 // What the program consists of (layout.c, ports.c). All is freed by stowi_export_destroy.
 stow_status stowi_export_lay_out(stowi_export* program, stow_diag* diag);
 stow_status stowi_export_find_ports(stowi_export* program, stow_diag* diag);
+
+// `tensors[7]` or `bound[2]`
+void stowi_export_put_tensor(stowi_export_out* out, const stowi_export* program, stow_value value);
 
 // STOW_OP_… without its prefix: CONV.
 const char* stowi_export_op(stow_op op);

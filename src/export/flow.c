@@ -30,7 +30,8 @@ static void put_tensor(const flow* f, stow_value value) {
   if (value == STOW_VALUE_NONE) {
     stowi_export_put(f->out, "NULL");
   } else {
-    stowi_export_put(f->out, "&tensors[%" PRIu32 "]", value);
+    stowi_export_put(f->out, "&");
+    stowi_export_put_tensor(f->out, f->program, value);
   }
 }
 
@@ -41,14 +42,26 @@ static uint64_t bytes_of(const flow* f, const stowi_exec_instruction* in) {
   return f->program->tables->values[in->from].bytes;
 }
 
+// `tensors[7].data`
+static void put_data(const flow* f, stow_value value) {
+  stowi_export_put_tensor(f->out, f->program, value);
+  stowi_export_put(f->out, ".data");
+}
+
+static bool is_same_place(const stowi_export_place* a, const stowi_export_place* b) {
+  return a->weight == b->weight && a->is_external == b->is_external && a->port == b->port &&
+         a->offset == b->offset;
+}
+
 static void put_copy(const flow* f, const stowi_exec_instruction* in) {
-  const stowi_export_place* from = &f->program->places[in->from];
-  const stowi_export_place* to = &f->program->places[in->to];
-  if (bytes_of(f, in) > 0 && (from->weight != to->weight || from->offset != to->offset)) {
+  const stowi_export_place* places = f->program->places;
+  if (bytes_of(f, in) > 0 && !is_same_place(&places[in->from], &places[in->to])) {
     put_indent(f);
-    stowi_export_put(
-        f->out, "memmove(tensors[%" PRIu32 "].data, tensors[%" PRIu32 "].data, %" PRIu64 ");\n",
-        in->to, in->from, bytes_of(f, in));
+    stowi_export_put(f->out, "memmove(");
+    put_data(f, in->to);
+    stowi_export_put(f->out, ", ");
+    put_data(f, in->from);
+    stowi_export_put(f->out, ", %" PRIu64 ");\n", bytes_of(f, in));
   }
 }
 
@@ -59,15 +72,15 @@ static void put_aside(const flow* f, const stowi_exec_instruction* in) {
     return;
   }
   put_indent(f);
+  stowi_export_put(f->out, "memcpy(");
   if (in->action == STOWI_EXEC_BACK) {
-    stowi_export_put(f->out,
-                     "memcpy(tensors[%" PRIu32 "].data, arena + %" PRIu64 ", %" PRIu64 ");\n",
-                     in->to, at, bytes_of(f, in));
+    put_data(f, in->to);
+    stowi_export_put(f->out, ", arena + %" PRIu64, at);
   } else {
-    stowi_export_put(f->out,
-                     "memcpy(arena + %" PRIu64 ", tensors[%" PRIu32 "].data, %" PRIu64 ");\n", at,
-                     in->from, bytes_of(f, in));
+    stowi_export_put(f->out, "arena + %" PRIu64 ", ", at);
+    put_data(f, in->from);
   }
+  stowi_export_put(f->out, ", %" PRIu64 ");\n", bytes_of(f, in));
 }
 
 // A call of a function that may fail, which a result that collects rounds needs.
@@ -161,8 +174,24 @@ static void put_presets(const flow* f) {
   for (size_t i = 0; i < f->program->weights.count; ++i) {
     const stowi_export_weight* weight = &f->program->weights.data[i];
     if (weight->is_preset) {
-      stowi_export_put(f->out, "  memcpy(tensors[%" PRIu32 "].data, %s_w%" PRIu32 ", %zu);\n",
-                       weight->value, name, weight->value, weight->size);
+      stowi_export_put(f->out, "  memcpy(");
+      put_data(f, weight->value);
+      stowi_export_put(f->out, ", %s_w%" PRIu32 ", %zu);\n", name, weight->value, weight->size);
+    }
+  }
+}
+
+// Nothing runs before the caller has given memory.
+static void put_bound_checks(const flow* f) {
+  for (size_t i = 0; i < f->program->ports.count; ++i) {
+    const stowi_export_port* port = &f->program->ports.data[i];
+    if (port->is_external) {
+      stowi_export_put(f->out, "  if (");
+      put_data(f, port->value);
+      stowi_export_put(f->out,
+                       " == NULL) {\n    (void)stow_program_fail(&state, STOW_ERR_NOT_FOUND, ");
+      stowi_export_put_string(f->out, port->name);
+      stowi_export_put(f->out, ", \"no memory is bound\");\n    return (int)state.status;\n  }\n");
     }
   }
 }
@@ -171,6 +200,7 @@ void stowi_export_print_flow(stowi_export_out* out, const stowi_export* program)
   flow f = {.program = program, .out = out};
   stowi_export_put(out, "int %s_run(void) {\n  stow_program_begin(&state);\n",
                    program->options.name);
+  put_bound_checks(&f);
   put_presets(&f);
   for (size_t i = 0; i < program->code.count; ++i) {
     const stowi_exec_instruction* in = &program->code.instructions[i];

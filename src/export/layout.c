@@ -1,5 +1,6 @@
 // Where everything is. Activations and scratch have slots in the arena; weights lie beside it, and
-// what is only another look at a weight lies in it. What a program cannot do is refused here,
+// inputs and outputs without a slot in memory that the caller binds. What is only another look at
+// one of these lies in it. What a program cannot do is refused here,
 // before anything is written.
 #include <string.h>
 
@@ -220,6 +221,13 @@ static bool follow_view(const stowi_export* program, stow_value value, stowi_exp
   return out->is_there;
 }
 
+// An input or output without a slot that is not a look at something else.
+static bool is_port(const stowi_export* program, stow_value value) {
+  const stowi_exec_value* facts = &program->tables->values[value];
+  return (facts->is_input || (facts->is_output && !facts->is_boundary)) && facts->bytes > 0 &&
+         stow_plan_root(program->plan, value) == value;
+}
+
 static stow_status lay_out_value(stowi_export* program, stow_value value, stow_diag* diag) {
   const stowi_exec_value* facts = &program->tables->values[value];
   stowi_export_place* place = &program->places[value];
@@ -231,23 +239,49 @@ static stow_status lay_out_value(stowi_export* program, stow_value value, stow_d
     *place = (stowi_export_place){.is_there = true, .weight = SIZE_MAX, .offset = slot.offset};
     return STOW_OK;
   }
+  if (is_port(program, value)) {
+    *place = (stowi_export_place){
+        .is_there = true, .is_external = true, .weight = SIZE_MAX, .port = value};
+    return STOW_OK;
+  }
   bool is_unused_weight = facts->is_boundary && !facts->is_input;
   return follow_view(program, value, place) || facts->bytes == 0 || is_unused_weight
              ? STOW_OK
              : refuse_value(program, value, STOW_ERR_UNSUPPORTED, "has no slot in the arena", diag);
 }
 
+// The results of a step are one after the other, so they are all in the same table.
+static void divide_tensors(stowi_export* program) {
+  const stow_graph* graph = program->graph;
+  stow_value first = 0;
+  while (first < program->tables->value_count) {
+    size_t count = stow_graph_result_count(graph, stow_graph_producer(graph, first));
+    bool is_bound = false;
+    for (size_t k = 0; k < count; ++k) {
+      is_bound = is_bound || program->places[first + k].is_external;
+    }
+    for (size_t k = 0; k < count; ++k, ++first) {
+      uint32_t index = is_bound ? program->bound_count : first - program->bound_count;
+      program->tensors[first] = (stowi_export_tensor){is_bound, index};
+      program->bound_count += is_bound;
+    }
+  }
+}
+
 stow_status stowi_export_lay_out(stowi_export* program, stow_diag* diag) {
   const stowi_exec_program* tables = program->tables;
   program->places = STOWI_ARRAY_ZERO(program->allocator, stowi_export_place, tables->value_count);
+  program->tensors = STOWI_ARRAY_ZERO(program->allocator, stowi_export_tensor, tables->value_count);
   program->attrs = STOWI_ARRAY_ZERO(program->allocator, stow_node, tables->node_count);
-  STOW_TRY(stowi_need_memory(program->places != NULL && program->attrs != NULL, diag));
+  bool has_memory = program->places != NULL && program->tensors != NULL && program->attrs != NULL;
+  STOW_TRY(stowi_need_memory(has_memory, diag));
   STOW_TRY(refuse_bounded(program, diag));
   STOW_TRY(lay_out_steps(program, diag));
   STOW_TRY(lay_out_weights(program, diag));
   for (stow_value value = 0; value < tables->value_count; ++value) {
     STOW_TRY(lay_out_value(program, value, diag));
   }
+  divide_tensors(program);
   divide_weights(program);
   return STOW_OK;
 }

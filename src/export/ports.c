@@ -26,11 +26,13 @@ static void make_identifier(const stowi_export* program, bool is_output, stow_st
   }
 }
 
-// Whether a run leaves its bytes alone: it lives to the end, and nothing but views lies over it.
+// Whether a run leaves its bytes alone: it lives to the end, or where the caller keeps it, and
+// nothing but views lies over it.
 static bool is_kept(const stowi_export* program, stow_value input) {
   const stow_plan* plan = program->plan;
   const stow_graph* graph = program->graph;
-  bool is_kept = stowi_plan_end(plan, input) > stow_plan_step_count(plan);
+  bool is_kept = program->places[input].is_external ||
+                 stowi_plan_end(plan, input) > stow_plan_step_count(plan);
   for (stow_value value = input + 1; value < program->tables->value_count && is_kept; ++value) {
     stow_node node = stow_graph_producer(graph, value);
     is_kept = stow_plan_root(plan, value) != input ||
@@ -40,6 +42,15 @@ static bool is_kept(const stowi_export* program, stow_value input) {
   return is_kept;
 }
 
+// Whether it is bound by itself: not with the port of the same value before it.
+static bool is_external(const stowi_export* program, stow_value value) {
+  bool is_first = true;
+  for (size_t i = 0; i < program->ports.count && is_first; ++i) {
+    is_first = program->ports.data[i].value != value;
+  }
+  return is_first && program->places[value].is_external && program->places[value].port == value;
+}
+
 static stow_status add_port(stowi_export* program, stow_value value, bool is_output, stow_str name,
                             stow_diag* diag) {
   STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(program->allocator, &program->ports, 1) == STOW_OK,
@@ -47,6 +58,7 @@ static stow_status add_port(stowi_export* program, stow_value value, bool is_out
   stowi_export_port port = {.value = value,
                             .is_output = is_output,
                             .is_kept = !is_output && is_kept(program, value),
+                            .is_external = is_external(program, value),
                             .name = name};
   make_identifier(program, is_output, name, port.identifier);
   program->ports.data[program->ports.count++] = port;

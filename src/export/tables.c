@@ -41,11 +41,30 @@ static void print_origin(stowi_export_out* out, const stowi_export* program) {
   stowi_export_put(out, ", fingerprint %016" PRIx64 ".\n", stowi_plan_fingerprint(program->plan));
 }
 
+// `const float* digits_out_y(void)`, or `void digits_bind_out_y(float* bytes)` of what the caller
+// has.
 static void print_accessor(stowi_export_out* out, const stowi_export* program,
                            const stowi_export_port* port) {
-  stow_dtype dtype = stow_graph_type(program->graph, port->value)->dtype;
-  stowi_export_put(out, "%s%s* %s_%s_%s(void)", port->is_output ? "const " : "", c_type(dtype),
-                   program->options.name, port->is_output ? "out" : "in", port->identifier);
+  const char* type = c_type(stow_graph_type(program->graph, port->value)->dtype);
+  const char* kind = port->is_output ? "out" : "in";
+  if (port->is_external) {
+    stowi_export_put(out, "void %s_bind_%s_%s(%s%s* bytes)", program->options.name, kind,
+                     port->identifier, port->is_kept ? "const " : "", type);
+  } else {
+    stowi_export_put(out, "%s%s* %s_%s_%s(void)", port->is_output ? "const " : "", type,
+                     program->options.name, kind, port->identifier);
+  }
+}
+
+static const char* port_words(const stowi_export_port* port) {
+  if (port->is_external) {
+    return port->is_output ? ", written where it is bound"
+           : port->is_kept ? ", read where it is bound"
+                           : ", read and written where it is bound";
+  }
+  return port->is_output ? ""
+         : port->is_kept ? ", kept from run to run"
+                         : ", to be set before every run";
 }
 
 static void print_port(stowi_export_out* out, const stowi_export* program,
@@ -57,10 +76,7 @@ static void print_port(stowi_export_out* out, const stowi_export* program,
   if (out->status == STOW_OK) {
     out->status = stow_type_print(stow_graph_dims(program->graph), facts->type, out->writer);
   }
-  stowi_export_put(out, ", %" PRIu64 " bytes%s\n", facts->bytes,
-                   port->is_output ? ""
-                   : port->is_kept ? ", kept from run to run"
-                                   : ", to be set before every run");
+  stowi_export_put(out, ", %" PRIu64 " bytes%s\n", facts->bytes, port_words(port));
   print_accessor(out, program, port);
   stowi_export_put(out, ";\n");
 }
@@ -71,10 +87,14 @@ void stowi_export_print_header(stowi_export_out* out, const stowi_export* progra
   stowi_export_put(
       out,
       "//\n// Set the inputs, run, read the outputs, which stay until the next run. There is "
-      "one arena: one\n// run at a time.\n"
+      "one arena: one\n// run at a time.%s\n"
       "#ifndef %s_H_\n#define %s_H_\n\n#include <stdint.h>\n\n"
       "#include \"program/program.h\"\n\n"
       "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+      program->bound_count > 0
+          ? " Bind memory before the first run; its bytes are used until others\n"
+            "// are bound."
+          : "",
       program->macro, program->macro);
   stowi_export_put(out, "#define %s_ARENA_SIZE %" PRIu64 "  // bytes\n\n", program->macro,
                    stow_plan_arena_size(program->plan));
@@ -96,9 +116,16 @@ void stowi_export_print_header(stowi_export_out* out, const stowi_export* progra
 // ---------------------------------------------------------------------------------------------
 // Tensors
 
+void stowi_export_put_tensor(stowi_export_out* out, const stowi_export* program, stow_value value) {
+  const stowi_export_tensor* tensor = &program->tensors[value];
+  stowi_export_put(out, "%s[%" PRIu32 "]", tensor->is_bound ? "bound" : "tensors", tensor->index);
+}
+
 static void print_place(stowi_export_out* out, const stowi_export* program, stow_value value) {
   const stowi_export_place* place = &program->places[value];
-  if (!place->is_there) {
+  if (place->is_external) {
+    stowi_export_put(out, "NULL");
+  } else if (!place->is_there) {
     stowi_export_put(out, "arena");  // no elements, but never NULL: kernels add to pointers
   } else if (place->weight == SIZE_MAX) {
     stowi_export_put(out, "arena + %" PRIu64, place->offset);
@@ -108,20 +135,31 @@ static void print_place(stowi_export_out* out, const stowi_export* program, stow
   }
 }
 
-static void print_tensors(stowi_export_out* out, const stowi_export* program) {
-  stowi_export_put(out, "static const stow_tensor tensors[] = {\n");
-  for (stow_value value = 0; value < program->tables->value_count; ++value) {
-    const stow_type* type = program->tables->values[value].type;
-    stowi_export_put(out, "    {");
-    print_place(out, program, value);
-    stowi_export_put(out, ", %s, %" PRIu32 ", {", dtype_identifier(type->dtype), type->rank);
-    for (uint32_t i = 0; i < type->rank; ++i) {
-      stowi_export_put(out, "%s", i == 0 ? "" : ", ");
-      stowi_export_put_int(out, type->dims[i]);
+static void print_tensor(stowi_export_out* out, const stowi_export* program, stow_value value) {
+  const stow_type* type = program->tables->values[value].type;
+  stowi_export_put(out, "    {");
+  print_place(out, program, value);
+  stowi_export_put(out, ", %s, %" PRIu32 ", {", dtype_identifier(type->dtype), type->rank);
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    stowi_export_put(out, "%s", i == 0 ? "" : ", ");
+    stowi_export_put_int(out, type->dims[i]);
+  }
+  stowi_export_put(out, "%s}, {0}},  // %" PRIu32 " ", type->rank == 0 ? "0" : "", value);
+  stowi_export_put_comment(out, stow_graph_value_name(program->graph, value));
+  stowi_export_put(out, "\n");
+}
+
+static void print_tensors(stowi_export_out* out, const stowi_export* program, bool is_bound) {
+  uint32_t count = program->tables->value_count;
+  if ((is_bound ? program->bound_count : count - program->bound_count) == 0) {
+    return;
+  }
+  stowi_export_put(out, "static %s[] = {\n",
+                   is_bound ? "stow_tensor bound" : "const stow_tensor tensors");
+  for (stow_value value = 0; value < count; ++value) {
+    if (program->tensors[value].is_bound == is_bound) {
+      print_tensor(out, program, value);
     }
-    stowi_export_put(out, "%s}, {0}},  // %" PRIu32 " ", type->rank == 0 ? "0" : "", value);
-    stowi_export_put_comment(out, stow_graph_value_name(program->graph, value));
-    stowi_export_put(out, "\n");
   }
   stowi_export_put(out, "};\n\n");
 }
@@ -249,7 +287,9 @@ static void print_operands(stowi_export_out* out, const stowi_export* program) {
       if (step->operands[k] == STOW_VALUE_NONE) {
         stowi_export_put(out, "NULL,%s", space);
       } else {
-        stowi_export_put(out, "&tensors[%" PRIu32 "],%s", step->operands[k], space);
+        stowi_export_put(out, "&");
+        stowi_export_put_tensor(out, program, step->operands[k]);
+        stowi_export_put(out, ",%s", space);
       }
     }
     total += step->operand_count;
@@ -271,8 +311,9 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
   } else {
     stowi_export_put(out, ", operands + %zu, ", first_operand);
   }
-  stowi_export_put(out, "tensors + %" PRIu32 ", ",
-                   step->result_count == 0 ? 0 : step->first_result);
+  stowi_export_put(out, "&");
+  stowi_export_put_tensor(out, program, step->result_count == 0 ? 0 : step->first_result);
+  stowi_export_put(out, ", ");
   if (step->attr_count == 0) {
     stowi_export_put(out, "NULL, NULL, ");
   } else {
@@ -335,18 +376,40 @@ static size_t print_port_list(stowi_export_out* out, const stowi_export* program
       }
       stowi_export_put(out, "    {");
       print_str(out, ports[i].name);
-      stowi_export_put(out, ", &tensors[%" PRIu32 "]},\n", ports[i].value);
+      stowi_export_put(out, ", &");
+      stowi_export_put_tensor(out, program, ports[i].value);
+      stowi_export_put(out, "},\n");
     }
   }
   stowi_export_put(out, count == 0 ? "" : "};\n\n");
   return count;
 }
 
+// All that lies in the memory of |port|.
+static void print_bind(stowi_export_out* out, const stowi_export* program, stow_value port) {
+  stowi_export_put(out, " {\n  unsigned char* data = (unsigned char*)bytes;\n");
+  for (stow_value value = 0; value < program->tables->value_count; ++value) {
+    const stowi_export_place* place = &program->places[value];
+    if (place->is_external && place->port == port) {
+      stowi_export_put(out, "  ");
+      stowi_export_put_tensor(out, program, value);
+      stowi_export_put(out, ".data = data + %" PRIu64 ";\n", place->offset);
+    }
+  }
+  stowi_export_put(out, "}\n\n");
+}
+
 static void print_ports(stowi_export_out* out, const stowi_export* program) {
   const stowi_export_port* ports = program->ports.data;
   for (size_t i = 0; i < program->ports.count; ++i) {
     print_accessor(out, program, &ports[i]);
-    stowi_export_put(out, " { return tensors[%" PRIu32 "].data; }\n\n", ports[i].value);
+    if (ports[i].is_external) {
+      print_bind(out, program, ports[i].value);
+    } else {
+      stowi_export_put(out, " { return ");
+      stowi_export_put_tensor(out, program, ports[i].value);
+      stowi_export_put(out, ".data; }\n\n");
+    }
   }
   stowi_export_put(out, "const char* %s_error(void) { return state.message; }\n\n",
                    program->options.name);
@@ -374,7 +437,8 @@ void stowi_export_print_tables(stowi_export_out* out, const stowi_export* progra
                    "static _Alignas(%" PRIu64 ") unsigned char arena[%" PRIu64 "];\n\n",
                    program->has_regions ? "regions" : "steps", stowi_plan_alignment(program->plan),
                    size == 0 ? 1 : size);
-  print_tensors(out, program);
+  print_tensors(out, program, false);
+  print_tensors(out, program, true);
   for (stow_node node = 0; node < program->tables->node_count; ++node) {
     if (program->tables->steps[node].kernel.run != NULL && program->attrs[node] == node) {
       print_attrs(out, program, node);

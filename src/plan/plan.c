@@ -178,6 +178,7 @@ void stow_plan_destroy(stow_plan* plan) {
   STOWI_ARRAY_FREE(allocator, plan->reserved, plan->reserved_count);
   STOWI_ARRAY_FREE(allocator, plan->windows, plan->window_count);
   STOWI_ARRAY_FREE(allocator, plan->decisions, plan->decision_count);
+  stowi_plan_free_hints(plan);
   STOWI_ARRAY_FREE(allocator, plan->rows, plan->row_count);
   STOWI_ARRAY_FREE(allocator, plan->peak, plan->peak_count);
   STOWI_DELETE(allocator, plan);

@@ -6,6 +6,7 @@
 
 #include <stowage/plan.h>
 
+#include "base/alloc.h"
 #include "effects/api.h"
 
 // The kind of a value in its graph. name, text
@@ -89,6 +90,12 @@ typedef struct stowi_plan_window {
   stow_window window;
 } stowi_plan_window;
 
+typedef struct stowi_plan_hint {
+  char* change;  // |size| bytes
+  size_t size;
+  uint64_t arena_size;
+} stowi_plan_hint;
+
 struct stow_plan {
   stow_allocator allocator;
   stowi_plan_facts facts;
@@ -113,9 +120,10 @@ struct stow_plan {
   size_t window_count;
   stowi_plan_window* windows;  // by root, then begin
   size_t decision_count;
-  stow_decision* decisions;  // as stowi_analysis_sharing_at; none in a plan that was read
-  stow_ordering ordering;    // the same
-  stow_moves moves;          // the same
+  stow_decision* decisions;          // as stowi_analysis_sharing_at; none in a plan that was read
+  stow_ordering ordering;            // the same
+  stow_moves moves;                  // the same
+  STOWI_VEC(stowi_plan_hint) hints;  // the same
 
   // All names, each followed by a NUL: of the values, then of the graph, then of the strategy. Name
   // i is bytes [name_at[i], name_at[i + 1] - 1).
@@ -132,6 +140,8 @@ struct stow_plan {
   uint64_t arena_alignment;
   stow_fit fit;
 };
+
+void stowi_plan_free_hints(stow_plan* plan);  // hints.c
 
 // ---------------------------------------------------------------------------------------------
 // plan.c

@@ -51,6 +51,72 @@ write_graph kinds '%0 = input "x" : f64[2]' '%1 = constant "d" {data = [0.1, -0x
   '%7 "wide" = cast(%6) {to = "f16"} : f16[2]' '%8 = param "w" : bf16[3]' '%9 "narrow" = neg(%8) : bf16[3]' \
   '%10 = input "y" : f32[4]' '%11 "leak" = leaky_relu(%10) {alpha = -0.3} : f32[4]' 'return %2, %5, %7, %9, %11, %1'
 agrees kinds "$work/kinds.stow" "sum least wide narrow leak d"
+# Each policy of inputs and outputs, and other options of plans: the arena is the plan's, too
+arena() { sed -n 's/^  arena  *\([0-9][0-9]*\) .*/\1/p' "$out" | head -n 1; }
+planned() {
+  program=$1 file=$2
+  agrees "$@"
+  shift 3
+  run export "$file" -o "$work/$program" --name "$program" --random 7 "$@"
+  exported=$(arena)
+  run plan "$file" --kernels stowage --hints never "$@"
+  name="TheArenaIsThePlans ($program)"
+  if [ -n "$exported" ] && [ "$exported" = "$(arena)" ]; then pass; else fail "$exported, $(arena)"; fi
+}
+for io in consume external; do
+  planned "tiny_$io" "$examples/tiny.stow" score --io $io
+  planned "branches_$io" "$examples/branches.stow" refined --io $io
+  planned "swap_$io" "$work/swap.stow" "first last all" --io $io
+  planned "digits_$io" "$examples/digits.onnx" probabilities --io $io
+  planned "encoder_$io" "$examples/encoder.onnx" encoded --bind-rest 4 --io $io
+done
+planned one "$examples/digits.onnx" probabilities --io image=external --order given --no-in-place
+planned no_inputs "$examples/digits.onnx" probabilities --no-inputs --keep-copies --strategy best-fit
+planned decode "$examples/decode.onnx" "present.0.key present.0.value result" --bind batch=1,past=15 \
+  --alias 'present.*=past.*'
+planned decode_out "$examples/decode.onnx" "present.0.key present.0.value result" --bind batch=1,past=15 \
+  --io external
+# Looks at an input that is bound, an output that is one, and the same value twice
+write_graph looks '%0 = input "x" : f32[4, 3]' '%1 = reshape(%0) : f32[2, 6]' '%2 = input "z" : f32[12]' \
+  '%3 "flat" = reshape(%1) : f32[12]' '%4 "sum" = add(%3, %2) : f32[12]' '%5, %6 = split(%4) {axis = 0} : f32[6], f32[6]' \
+  'return %3, %4, %6, %4, %0'
+for io in keep consume external; do
+  agrees "looks_$io" "$work/looks.stow" "flat sum output_2 output_3 x" --io $io
+done
+if [ -n "$builds" ]; then
+  cat >"$work/digits_external/main.c" <<'C'
+#include <stdio.h>
+#include <string.h>
+#include "digits_external.h"
+static float image[2][784], scores[2][10];
+int main(void) {
+  if (digits_external_run() == 0) return 1;
+  puts(digits_external_error());
+  for (int i = 0; i < 2; ++i) {
+    for (int k = 0; k < 784; ++k) image[i][k] = (float)(k % (7 + i)) / 7.0f;
+    digits_external_bind_in_image(image[i]);
+    digits_external_bind_out_probabilities(scores[i]);
+    if (digits_external_run() != 0) return 2;
+  }
+  return scores[0][0] > 0.0f && scores[1][0] > 0.0f && memcmp(scores[0], scores[1], sizeof scores[0]) != 0 ? 0 : 3;
+}
+C
+  name=MemoryIsBoundAgain
+  build "$work/digits_external"
+  "$work/digits_external/digits_external" >"$out" 2>"$err"
+  code=$?
+  expect 0 MemoryIsBoundAgain
+  says "image: no memory is bound"
+fi
+# A saved plan
+run plan "$examples/digits.onnx" --io image=external --format plan -o "$work/saved.plan"
+expect 0 APlanIsSaved
+run export "$examples/digits.onnx" --plan "$work/saved.plan" --io image=external -o "$work/saved" --format json
+expect 0 AndExported
+says '"arena_bytes": 31360, "external_bytes": 3136'
+says '"function": "digits_bind_in_image", "type": "f32[1, 1, 28, 28]", "output": false, "external": true}'
+run export "$examples/digits.onnx" --plan "$work/saved.plan" --align 128 -o "$work/none"
+expect 2 ItsOptionsAreSaved
 # Nothing, of which there is no pointer that kernels could not add to
 write_graph nothing '%0 = input "a" : f32[2, 0]' '%1 = constant "b" {data = []} : f32[0, 3]' \
   '%2 "c" = matmul(%0, %1) : f32[2, 3]' 'return %2'
@@ -332,8 +398,13 @@ expect 2 AFolderIsNeeded
 complains "-o DIR"
 run export -o "$work/none"
 expect 2 AFileIsNeeded
-run export "$examples/tiny.stow" -o "$work/none" --random 1 --weights arena
-expect 2 WeightsAreOutside
+for refused in "weights arena" layout-from=x no-params no-constants pack-params f32-uniform explain c-prefix=x; do
+  run export "$examples/tiny.stow" -o "$work/none" --random 1 --$refused
+  expect 2 "WhatNoProgramCanHonour ($refused)"
+  complains "is an option of stowage plan: "
+done
+run export "$examples/tiny.stow" -o "$work/none" --random 1 --kernels none
+expect 2 ProgramsNeedKernels
 run export "$examples/tiny.stow" -o "$work/none" --random 1 --format xml
 expect 2 FormatsThatAreNone
 name=NothingIsWrittenAfterAnError

@@ -1,6 +1,7 @@
 # One number: plan, run, export, view, check and diff of a model have the same arena, with the
-# scratch of kernels.
+# scratch of kernels. Usage: sh test_kernels.sh STOWAGE SOURCE_DIR WRITE_MODELS
 . "$(dirname "$0")/harness.sh"
+"$3" "$work" || exit 1
 
 arena() { sed -n 's/^  arena  *\([0-9][0-9]*\) .*/\1/p' "$out" | head -n 1; }
 is() {
@@ -8,10 +9,11 @@ is() {
   if [ "$1" -eq "$number" ]; then pass; else fail "$1 instead of $number"; fi
 }
 
+# one_number MODEL ARG...: six commands with the same options
 one_number() {
   model=$1
   shift
-  label=$(basename "$model")
+  label="$(basename "$model") $*"
   run plan "$model" "$@"
   expect 0 "AModelIsPlannedWithKernels ($label)"
   says "kernels         stowage, 1 thread; "
@@ -28,21 +30,28 @@ one_number() {
   run view "$model" "$@" --format json
   expect 0 "AndTheModel ($label)"
   says "\"arena\":$number"
-  run diff "$model" "$work/saved.plan" "$@"
+  run diff "$model" "$work/saved.plan" "$@" --format json
   expect 0 "ItsPlanHasNotGrown ($label)"
+  name="BothSidesHaveTheArena ($label)"
+  if [ "$(grep -oE "\"arena\": ?$number\\b" "$out" | wc -l)" -ge 2 ]; then pass; else fail "not $number"; fi
+  run export "$model" "$@" -o "$work/program"
+  expect 0 "ItIsExported ($label)"
+  is "$(arena)" "InTheSameArena ($label)"
   run plan "$model" "$@" --format plan -o "$work/made.plan"
   expect 0 "APlanIsSavedByPlan ($label)"
   run run "$model" "$@" --random 1 --plan "$work/made.plan"
   expect 0 "AndRuns ($label)"
   is "$(arena)" "InItsArena ($label)"
 }
-one_number "$examples/digits.onnx"
-run export "$examples/digits.onnx" -o "$work/digits"
-expect 0 AnExportedProgram
-says "arena    34496 bytes"
-one_number "$examples/encoder.onnx" --bind batch=1,length=32
-one_number "$examples/decode.onnx" --bind batch=1,past=15
-
+for io in keep consume external; do
+  one_number "$examples/digits.onnx" --io image=$io
+  one_number "$examples/encoder.onnx" --bind batch=1,length=32 --io tokens=$io
+  one_number "$work/qdq.onnx" --io x=$io
+  one_number "$work/qoperator.onnx" --io x=$io --io y=$io
+  one_number "$work/lstm.onnx" --io x=$io
+  one_number "$work/parts.onnx" --io x=$io # a loop
+done
+one_number "$examples/decode.onnx" --bind batch=1,past=15 --alias 'present.*=past.*'
 run plan "$examples/encoder.onnx" --bind batch=1,length=32 --kernels none
 expect 0 KernelsCanBeLeftOut
 says_not "kernels  "

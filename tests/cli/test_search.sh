@@ -168,11 +168,11 @@ complains "--threads: '0' is out of range (1 to 256)"
 # A plan compares its attempts first, and then searches those that may win for as long as it may.
 golden=$root/tests/golden/rlx
 for graph in f32only_2 hazard_3 mixed_2; do
-  run plan "$golden/$graph.stow" --format json -o "$work/usual.json"
+  run plan "$golden/$graph.stow" --format json --hints never -o "$work/usual.json"
   expect 0 "UsualSearch ($graph)"
-  run plan "$golden/$graph.stow" --format json --nodes 300k -o "$work/longer.json"
+  run plan "$golden/$graph.stow" --format json --hints never --nodes 300k -o "$work/longer.json"
   expect 0 "LongerSearch ($graph)"
-  run plan "$golden/$graph.stow" --format json --nodes 300k --time 5m -o "$work/timed.json"
+  run plan "$golden/$graph.stow" --format json --hints never --nodes 300k --time 5m -o "$work/timed.json"
   expect 0 "TimedSearch ($graph)"
   same "$work/longer.json" "$work/timed.json"
   python3 - "$work/usual.json" "$work/longer.json" >"$work/verdict" 2>&1 <<'PY'
@@ -191,11 +191,11 @@ done
 for graph in f32only_3 hazard_3 i64_2 i64_5 mixed_3; do
   plans=
   for nodes in 0 300 1k 12k 60k 400k 2M; do
-    run plan "$golden/$graph.stow" --format json --nodes $nodes -o "$work/$nodes.json"
+    run plan "$golden/$graph.stow" --format json --hints never --nodes $nodes -o "$work/$nodes.json"
     expect 0 "Budget ($graph, $nodes)"
     plans="$plans $work/$nodes.json"
   done
-  run plan "$golden/$graph.stow" --format json -o "$work/usual.json"
+  run plan "$golden/$graph.stow" --format json --hints never -o "$work/usual.json"
   expect 0 "UsualBudget ($graph)"
   python3 - $plans "$work/usual.json" >"$work/verdict" 2>&1 <<'PY'
 import json

@@ -106,6 +106,52 @@ TEST(CreatingSurvivesFailingAllocations) {
   exec_case_end(&c);
 }
 
+// |io| of all inputs and outputs.
+static void begin_io(exec_case* c, const char* graph, stow_io_policy io) {
+  exec_case_begin(c, graph);
+  c->plan_options.constants = false;
+  c->plan_options.io = io;
+  CHECK(exec_case_make(c) == STOW_OK);
+}
+
+TEST(PortsOutsideTheArenaAreBound) {
+  exec_case c;
+  stowi_export* program;
+  size_t count;
+  begin_io(&c,
+           "%0 = input \"x\" : f32[2, 2]\n %1 = slice(%0) {starts = [1], ends = [2]} : f32[1, 2]\n"
+           "%2 = neg(%1) : f32[1, 2]\n return %2",
+           STOW_IO_EXTERNAL);
+  REQUIRE(make(c.prepared, c.plan, stow_allocator_default(), &c.diag, &program) == STOW_OK);
+  const stowi_export_port* ports = stowi_export_ports(program, &count);
+  REQUIRE(count == 2);
+  CHECK(ports[0].is_external && ports[0].is_kept && ports[1].is_external);
+  CHECK(stowi_export_external_bytes(program) == 24);
+  stow_string header = text_of(program, "small.h");
+  CHECK(strstr(header.data, "void small_bind_in_x(const float* bytes);") != NULL);
+  CHECK(strstr(header.data, "void small_bind_out_y(float* bytes);") != NULL);
+  stow_string tables = text_of(program, "small.c");
+  CHECK(strstr(tables.data, "bound[1].data = data + 8;") != NULL);  // what lies in the input
+  stow_string_free(&header);
+  stow_string_free(&tables);
+  stowi_export_destroy(program);
+  CHECK(test_fault_sweep(create, &c) > 5);
+  exec_case_end(&c);
+}
+
+TEST(AConsumedInputIsToBeSetBeforeEveryRun) {
+  exec_case c;
+  stowi_export* program;
+  size_t count;
+  begin_io(&c, GRAPH, STOW_IO_CONSUME);
+  REQUIRE(make(c.prepared, c.plan, stow_allocator_default(), &c.diag, &program) == STOW_OK);
+  const stowi_export_port* ports = stowi_export_ports(program, &count);
+  CHECK(count == 2 && !ports[0].is_external && !ports[0].is_kept);
+  CHECK(stowi_export_external_bytes(program) == 0);
+  stowi_export_destroy(program);
+  exec_case_end(&c);
+}
+
 TEST(DimsOfARunAreRefused) {
   exec_case c;
   stowi_export* program;
@@ -146,12 +192,16 @@ static void check_random(uint64_t seed, uint64_t* tally) {
   random_graph_options options = random_graph_everything(1 + seed % MAX_NODES);
   stow_allocator heap = stow_allocator_default();
   stow_graph* graph = random_graph(&random, &options, heap);
+  static const stow_io_policy policies[] = {STOW_IO_KEEP, STOW_IO_CONSUME, STOW_IO_EXTERNAL};
+  stow_plan_options how;
+  stow_plan_options_init(&how, STOW_PRESET_DEFAULT);
+  how.io = policies[seed % 3];
   stow_prepared* prepared = NULL;
   stow_plan* plan = NULL;
   stowi_export* program = NULL;
   if (stow_graph_output_count(graph) <= MAX_OUTPUTS &&
       stow_prepare(graph, NULL, heap, NULL, &prepared) == STOW_OK &&
-      stow_plan_make(graph, stow_prepared_effects(prepared), NULL, heap, NULL, &plan) == STOW_OK &&
+      stow_plan_make(graph, stow_prepared_effects(prepared), &how, heap, NULL, &plan) == STOW_OK &&
       make(prepared, plan, heap, NULL, &program) == STOW_OK) {
     stow_string text = text_of(program, "small.c");
     test_check(is_sound(text.data, stowi_export_step_count(program)), __FILE__, __LINE__,

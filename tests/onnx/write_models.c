@@ -1,5 +1,5 @@
-// Writes small models for tests of the command, in which weights, outputs and what depends on data
-// are views: write_models DIR
+// Writes small models for tests of the command: such in which weights, outputs and what depends on
+// data are views, and networks of different kinds. write_models DIR
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +190,101 @@ static void write_loop(const char* inputs, const char* name) {
   finish(&w, name);
 }
 
+// ---------------------------------------------------------------------------------------------
+// Networks
+
+#define MOST_WEIGHTS 4096
+
+// A tensor of |elem| with small numbers, about as many negative ones.
+static void weights(onnx_writer* w, const char* name, int32_t elem, const int64_t* dims,
+                    size_t rank) {
+  float floats_of[MOST_WEIGHTS];
+  int32_t words[MOST_WEIGHTS];
+  int8_t bytes[MOST_WEIGHTS];
+  size_t count = 1;
+  for (size_t i = 0; i < rank; ++i) {
+    count *= (size_t)dims[i];
+  }
+  for (size_t i = 0; i < count; ++i) {
+    int number = (int)(i * 7 % 23) - 11;
+    floats_of[i] = (float)number / 32.0F;
+    words[i] = number;
+    bytes[i] = (int8_t)number;
+  }
+  const void* data = bytes;
+  if (elem != ONNX_INT8) {
+    data = elem == ONNX_FLOAT ? (const void*)floats_of : words;
+  }
+  onnx_tensor_raw(w, ONNX_GRAPH_INITIALIZER, name, elem, dims, rank, data,
+                  count * (elem == ONNX_INT8 ? 1 : 4));
+}
+
+// Scales and zero points of everything, and the weights of two convolutions.
+static void quantized_weights(onnx_writer* w) {
+  static const float scale = 0.0625F;
+  static const uint8_t zero = 128;
+  static const int8_t zero_weight = 0;
+  onnx_tensor_raw(w, ONNX_GRAPH_INITIALIZER, "s", ONNX_FLOAT, NULL, 0, &scale, sizeof scale);
+  onnx_tensor_raw(w, ONNX_GRAPH_INITIALIZER, "z", ONNX_UINT8, NULL, 0, &zero, 1);
+  onnx_tensor_raw(w, ONNX_GRAPH_INITIALIZER, "zw", ONNX_INT8, NULL, 0, &zero_weight, 1);
+  weights(w, "w1", ONNX_INT8, (int64_t[]){8, 3, 3, 3}, 4);
+  weights(w, "w2", ONNX_INT8, (int64_t[]){4, 8, 3, 3}, 4);
+}
+
+static void conv(onnx_writer* w, const char* op, const char* inputs, const char* result) {
+  onnx_node_begin(w, op, inputs, result);
+  onnx_attr_ints(w, "pads", (int64_t[]){1, 1, 1, 1}, 4);
+  onnx_node_end(w);
+}
+
+static void write_qdq(void) {
+  onnx_writer w = {0};
+  onnx_model_begin(&w, 8, OPSET);
+  input(&w, "1 3 12 12");
+  quantized_weights(&w);
+  onnx_node(&w, "QuantizeLinear", "x s z", "xq");
+  onnx_node(&w, "DequantizeLinear", "xq s z", "xd");
+  onnx_node(&w, "DequantizeLinear", "w1 s zw", "w1d");
+  conv(&w, "Conv", "xd w1d", "a");
+  onnx_node(&w, "Relu", "a", "r");
+  onnx_node(&w, "QuantizeLinear", "r s z", "rq");
+  onnx_node(&w, "DequantizeLinear", "rq s z", "rd");
+  onnx_node(&w, "DequantizeLinear", "w2 s zw", "w2d");
+  conv(&w, "Conv", "rd w2d", "y");
+  output(&w, "y", ONNX_FLOAT);
+  finish(&w, "qdq.onnx");
+}
+
+static void write_qoperator(void) {
+  onnx_writer w = {0};
+  onnx_model_begin(&w, 8, OPSET);
+  input(&w, "1 3 12 12");
+  quantized_weights(&w);
+  weights(&w, "b1", ONNX_INT32, (int64_t[]){8}, 1);
+  onnx_node(&w, "QuantizeLinear", "x s z", "xq");
+  conv(&w, "QLinearConv", "xq s z w1 s zw s z b1", "a");
+  conv(&w, "QLinearConv", "a s z w2 s zw s z", "b");
+  onnx_node(&w, "DequantizeLinear", "b s z", "y");
+  output(&w, "y", ONNX_FLOAT);
+  finish(&w, "qoperator.onnx");
+}
+
+static void write_lstm(void) {
+  onnx_writer w = {0};
+  onnx_model_begin(&w, 8, OPSET);
+  input(&w, "12 1 8");
+  weights(&w, "w", ONNX_FLOAT, (int64_t[]){1, 64, 8}, 3);
+  weights(&w, "r", ONNX_FLOAT, (int64_t[]){1, 64, 16}, 3);
+  weights(&w, "b", ONNX_FLOAT, (int64_t[]){1, 128}, 2);
+  onnx_node_begin(&w, "LSTM", "x w r b", "all y");
+  onnx_attr_int(&w, "hidden_size", 16);
+  onnx_node_end(&w);
+  onnx_node(&w, "Tanh", "all", "t");
+  output(&w, "y", ONNX_FLOAT);
+  output(&w, "t", ONNX_FLOAT);
+  finish(&w, "lstm.onnx");
+}
+
 int main(int argc, char** argv) {
   if (argc != 2) {
     fprintf(stderr, "usage: write_models DIR\n");
@@ -197,6 +292,9 @@ int main(int argc, char** argv) {
   }
   folder = argv[1];
   write_fused();
+  write_qdq();
+  write_qoperator();
+  write_lstm();
   write_parts();
   write_viewed();
   write_of_data("Identity", "identity_of_data.onnx");

@@ -319,6 +319,10 @@ def numbers_at_the_peak_are_those_of_the_plan(bench):
             "const m = stowage.model; return [m.facts.arena, m.peak, m.facts.bound, m.buffers.count];"
         )
         same(facts[:2], [plan["arena_size"], plan["peak"]["step"]], name + ": arena, peak step")
+        hints = browser.run(
+            "return [...document.querySelectorAll('#hints dt')].map((e) => e.textContent);"
+        )
+        same(hints, [hint["change"] for hint in plan["hints"]], name + ": hints")
         live = browser.run(
             "const m = stowage.model; return liveAt(m, m.peak).map((p) => m.buffers.id[m.pieces.of[p]]).filter((id) => id >= 0);"
         )

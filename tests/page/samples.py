@@ -196,6 +196,7 @@ def hostile():
     data["source"] = HOSTILE[1]
     data["facts"]["strategy"] = HOSTILE[0]
     data["facts"]["options"] = {name[:200]: name[:200] for name in HOSTILE}
+    data["hints"] = [{"change": name, "arena": 64} for name in HOSTILE]
     data["steps"]["op"] = [s.add(HOSTILE[i % len(HOSTILE)][:500]) for i in range(len(HOSTILE) + 1)]
     data["steps"]["label"] = list(data["steps"]["op"])
     data["against"] = {

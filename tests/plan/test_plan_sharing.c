@@ -163,7 +163,7 @@ TEST(DecisionsAreCopiedAndWritten) {
   CHECK_HAS(json,
             "\"ordering\": {\"searched\": true, \"changed\": true, \"given_arena\": 400, "
             "\"other_arena\": 300, \"any_bound\": 200, \"critical\": 4, \"nodes\": 12345},\n");
-  CHECK_HAS(json, "}\n  ]\n}\n");
+  CHECK_HAS(json, "}\n  ],\n  \"hints\": []\n}\n");
   free(json);
   plan->decisions[0].reason = STOW_REASON_SHARED;
   plan->decisions[0].other_value = 3;

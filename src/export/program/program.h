@@ -10,7 +10,7 @@ extern "C" {
 
 typedef struct stow_program_port {
   stow_str name;              // in the model; also followed by a NUL
-  const stow_tensor* tensor;  // its bytes stay where they are
+  const stow_tensor* tensor;  // in the arena, or where it was bound last; NULL data: nowhere yet
 } stow_program_port;
 
 typedef struct stow_program {

@@ -247,7 +247,19 @@ static stow_status write_decisions(const stow_plan* plan, stow_writer writer) {
     STOW_TRY(begin_element(i, writer));
     STOW_TRY(write_decision(&plan->decisions[i], writer));
   }
-  return end_array(plan->decision_count, writer, "\n}\n");
+  return end_array(plan->decision_count, writer, ",\n");
+}
+
+static stow_status write_hints(const stow_plan* plan, stow_writer writer) {
+  STOW_TRY(stowi_put(writer, "  \"hints\": ["));
+  for (size_t i = 0; i < plan->hints.count; ++i) {
+    const stowi_plan_hint* hint = &plan->hints.data[i];
+    STOW_TRY(begin_element(i, writer));
+    STOW_TRY(stowi_put(writer, "    {\"change\": "));
+    STOW_TRY(stowi_put_json(writer, (stow_str){hint->change, hint->size}, false));
+    STOW_TRY(stowi_printf(writer, ", \"arena_size\": %" PRIu64 "}", hint->arena_size));
+  }
+  return end_array(plan->hints.count, writer, "\n}\n");
 }
 
 stow_status stowi_plan_write_json(const stow_plan* plan, stow_writer writer) {
@@ -259,5 +271,6 @@ stow_status stowi_plan_write_json(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(write_values(plan, writer));
   STOW_TRY(write_scratch(plan, writer));
   STOW_TRY(write_reserved(plan, writer));
-  return write_decisions(plan, writer);
+  STOW_TRY(write_decisions(plan, writer));
+  return write_hints(plan, writer);
 }

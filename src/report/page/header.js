@@ -68,6 +68,7 @@ function showFacts(app) {
         : null,
     ].filter(Boolean),
   );
+  showHints(model);
   $("summary").textContent = summaryOf(model);
   const details = {
     source: model.data.source,
@@ -80,6 +81,20 @@ function showFacts(app) {
       $("options").append(
         make("div", {}, ...term(shownName(name, 60), shownName(String(value), 200))),
       );
+}
+
+// Options that were tried, and what each would save.
+function showHints(model) {
+  const hints = model.data.hints || [];
+  $("hints-box").hidden = !hints.length;
+  for (const { change, arena } of hints)
+    $("hints").append(
+      make(
+        "div",
+        { title: exactBytes(arena) },
+        ...term(shownName(change, 200), signedBytes(arena - model.facts.arena)),
+      ),
+    );
 }
 
 function legendKey(name, label) {

@@ -401,6 +401,16 @@ static void add_facts(maker* m) {
   facts->fingerprint = stowi_plan_fingerprint(plan);
 }
 
+static void add_hints(maker* m) {
+  for (size_t i = 0; i < stow_plan_hint_count(m->from->plan); ++i) {
+    stow_hint hint = {.struct_size = sizeof hint};
+    (void)stow_plan_describe_hint(m->from->plan, i, &hint);
+    stowi_report_picture_hint item = {stowi_report_picture_intern(m->picture, hint.change),
+                                      hint.arena_size};
+    STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->hints, item);
+  }
+}
+
 static uint64_t sum_of(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
 // What 'stowage plan' calls "without sharing": the bytes of all that would be a buffer if nothing
@@ -434,6 +444,7 @@ static stow_status make(stow_picture* picture, const void* options, stow_diag* d
   if (!picture->broken) {
     add_facts(&m);
     add_options(&m);
+    add_hints(&m);
     add_steps(&m);
     add_buffers(&m);
   }

@@ -37,6 +37,7 @@ void stow_picture_destroy(stow_picture* picture) {
   }
   stow_allocator allocator = picture->allocator;
   STOWI_VEC_FREE(allocator, &picture->options);
+  STOWI_VEC_FREE(allocator, &picture->hints);
   STOWI_VEC_FREE(allocator, &picture->steps);
   STOWI_VEC_FREE(allocator, &picture->buffers);
   STOWI_VEC_FREE(allocator, &picture->windows);

@@ -115,6 +115,12 @@ typedef struct stowi_report_picture_option {
   stowi_report_picture_text value;
 } stowi_report_picture_option;
 
+// What would make the arena smaller, as the plan has it.
+typedef struct stowi_report_picture_hint {
+  stowi_report_picture_text change;
+  uint64_t arena;
+} stowi_report_picture_hint;
+
 typedef struct stowi_report_picture_facts {
   uint64_t arena;
   uint64_t alignment;
@@ -168,6 +174,7 @@ struct stow_picture {
   const char* origin;  // "graph", "model", "csv"
   stowi_report_picture_facts facts;
   STOWI_VEC(stowi_report_picture_option) options;
+  STOWI_VEC(stowi_report_picture_hint) hints;
   STOWI_VEC(stowi_report_picture_step) steps;
   STOWI_VEC(stowi_report_picture_buffer) buffers;
   STOWI_VEC(stowi_report_picture_window) windows;  // by buffer and time

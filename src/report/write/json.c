@@ -148,6 +148,17 @@ static void print_facts(const stow_picture* picture, stowi_report_out* out) {
   stowi_report_out_print(out, "}");
 }
 
+static void print_hints(const stow_picture* picture, stowi_report_out* out) {
+  stowi_report_out_print(out, ",\n\"hints\":[");
+  for (size_t i = 0; i < picture->hints.count; ++i) {
+    const stowi_report_picture_hint* hint = &picture->hints.data[i];
+    stowi_report_out_print(out, "%s{\"change\":", i == 0 ? "" : ",");
+    stowi_report_out_json(out, stowi_report_picture_str(picture, hint->change));
+    stowi_report_out_print(out, ",\"arena\":%" PRIu64 "}", hint->arena);
+  }
+  stowi_report_out_print(out, "]");
+}
+
 static void print_head(const stow_picture* picture, stowi_report_out* out) {
   stowi_report_out_print(out, "\"title\":");
   stowi_report_out_json(out, stowi_report_picture_str(picture, picture->title));
@@ -212,6 +223,7 @@ static void print_words(const stow_picture* picture, stowi_report_out* out) {
 void stowi_report_picture_write_json(const stow_picture* picture, stowi_report_out* out) {
   stowi_report_out_print(out, "{\"stowage_view\":1,\n");
   print_head(picture, out);
+  print_hints(picture, out);
   print_words(picture, out);
   print_rest(picture, out);
   print_buffers(picture, out);

@@ -54,6 +54,17 @@ static void print_option(cli_output* output, char letter, const char* name, cons
   print_lines(output, help);
 }
 
+// Where planning options come from, and which of them do not.
+static void print_also(cli_output* output, const cli_command* command) {
+  if (command->also == NULL) {
+    return;
+  }
+  cli_print(output, "\nThe options of 'stowage %s' apply too, except:\n", command->also->name);
+  for (const cli_refusal* refusal = command->without; refusal->name != NULL; ++refusal) {
+    cli_print(output, "  --%-14s %s\n", refusal->name, refusal->why);
+  }
+}
+
 static void print_command(cli_output* output, const cli_command* command) {
   cli_print(output, "usage: stowage %s%s", command->name,
             command->option_count > 0 ? " [OPTION]..." : "");
@@ -68,6 +79,7 @@ static void print_command(cli_output* output, const cli_command* command) {
     print_option(output, option->letter, option->name, option->value, option->help);
   }
   print_option(output, 'h', "help", NULL, "print this and exit");
+  print_also(output, command);
   if (command->more_help != NULL) {
     cli_print(output, "\n");
     command->more_help(output);

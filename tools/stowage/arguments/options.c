@@ -14,12 +14,13 @@ size_t cli_option_count(const cli_command* command) {
   return command->option_count + (command->also != NULL ? command->also->option_count : 0);
 }
 
-static bool is_without(const cli_command* command, const char* name) {
-  const char* const* without = command->without;
-  while (without != NULL && *without != NULL && strcmp(*without, name) != 0) {
-    ++without;
+// NULL where the command takes it, or does not know it.
+static const cli_refusal* find_refusal(const cli_command* command, const char* name) {
+  const cli_refusal* refusal = command->without;
+  while (refusal != NULL && refusal->name != NULL && strcmp(refusal->name, name) != 0) {
+    ++refusal;
   }
-  return without != NULL && *without != NULL;
+  return refusal == NULL || refusal->name == NULL ? NULL : refusal;
 }
 
 const cli_option* cli_option_at(const cli_command* command, size_t index) {
@@ -27,7 +28,7 @@ const cli_option* cli_option_at(const cli_command* command, size_t index) {
     return &command->options[index];
   }
   const cli_option* option = &command->also->options[index - command->option_count];
-  bool hidden = is_without(command, option->name);
+  bool hidden = find_refusal(command, option->name) != NULL;
   for (size_t i = 0; i < command->option_count; ++i) {
     hidden = hidden || strcmp(command->options[i].name, option->name) == 0;
   }
@@ -42,9 +43,10 @@ static const char* option_name_at(size_t index, const void* user) {
 }
 
 static cli_exit fail_option(const cli_command* command, const char* name, const char* argument) {
-  if (is_without(command, name)) {
-    return cli_fail(CLI_USAGE, "--%s is an option of stowage %s (see: stowage help %s)", name,
-                    command->also->name, command->name);
+  const cli_refusal* refusal = find_refusal(command, name);
+  if (refusal != NULL) {
+    return cli_fail(CLI_USAGE, "--%s is an option of stowage %s: %s (see: stowage help %s)", name,
+                    command->also->name, refusal->why, command->name);
   }
   const char* close = cli_closest(name, option_name_at, cli_option_count(command) + 1, command);
   if (close != NULL) {

@@ -16,6 +16,12 @@ typedef struct cli_option {
   const char* help;   // lines separated by LF, at most 52 columns
 } cli_option;
 
+// An option of another command that this one cannot take.
+typedef struct cli_refusal {
+  const char* name;
+  const char* why;  // at most 61 columns
+} cli_refusal;
+
 #define CLI_OPERAND_NAMES 2
 #define CLI_ANY_NUMBER SIZE_MAX
 
@@ -30,7 +36,7 @@ typedef struct cli_command {
   size_t option_count;
   const cli_option* options;
   const struct cli_command* also;  // whose options it takes as well; its own come first. NULL: none
-  const char* const* without;      // names of such that it does not take, up to NULL; NULL: none
+  const cli_refusal* without;      // those it does not take, up to one without a name; NULL: none
   void (*more_help)(struct cli_output* output);  // printed after the options; may be NULL
   cli_exit (*run)(int argc, char** argv);        // without the command's name
 } cli_command;

@@ -208,18 +208,21 @@ static cli_exit run_diff(int argc, char** argv) {
 }
 
 static void print_more(cli_output* output) {
-  cli_print(
-      output,
-      "A (before) and B (after) are graphs, ONNX models, saved plans or plans written\nwith "
-      "'stowage plan --format csv', in any mix. Graphs and models are planned with\nthe options of "
-      "'stowage plan', which are accepted here too: all but --c-prefix,\n--capacity and --explain. "
-      "--graph may be given twice, for A and B. A saved plan\nis for the graph of --for, otherwise "
-      "for that of the other side. A CSV needs no\ngraph, so it stays useful when the model "
-      "changes.\n\nExit status: 0 if the arena did not grow, or not by more than --max-growth; 1 "
-      "if\nit did. See docs/diff.md for details and an example for CI.\n");
+  cli_print(output,
+            "A (before) and B (after) are graphs, ONNX models, saved plans or plans written\nwith "
+            "'stowage plan --format csv', in any mix. Graphs and models are planned;\n--graph may "
+            "be given twice, for A and B. A saved plan is for the graph of --for,\notherwise for "
+            "that of the other side. A CSV needs no graph, so it stays useful\nwhen the model "
+            "changes.\n\nExit status: 0 if the arena did not "
+            "grow, or not by more than --max-growth; 1 "
+            "if\nit did. See docs/diff.md for details and an example for CI.\n");
 }
 
-static const char* const without[] = {"c-prefix", "capacity", "explain", NULL};
+static const cli_refusal without[] = {{"c-prefix", "nothing is written as C"},
+                                      {"capacity", "see --max-growth"},
+                                      {"explain", "see stowage plan"},
+                                      {"hints", "see stowage plan"},
+                                      {NULL, NULL}};
 
 const cli_command cli_diff_command = {
     .name = "diff",

@@ -23,7 +23,16 @@ typedef struct cli_export {
 } cli_export;
 
 // Above those of `plan` and of models.
-enum { OPT_FORCE = 4000, OPT_FORMAT, OPT_INPUT, OPT_INPUTS, OPT_NAME, OPT_OUTPUT, OPT_RANDOM };
+enum {
+  OPT_FORCE = 4000,
+  OPT_FORMAT,
+  OPT_INPUT,
+  OPT_INPUTS,
+  OPT_NAME,
+  OPT_OUTPUT,
+  OPT_PLAN,
+  OPT_RANDOM
+};
 
 static const cli_option export_options[] = {
     {OPT_OUTPUT, 'o', "output", "DIR",
@@ -35,6 +44,7 @@ static const cli_option export_options[] = {
     {OPT_INPUTS, 0, "inputs", "FILE",
      "the same by name: a .npz, or a directory of .npy and\n.pb files"},
     {OPT_RANDOM, 0, "random", "SEED", "random numbers for params without data"},
+    {OPT_PLAN, 0, "plan", "PLAN", "take this plan, saved by 'stowage run' or 'plan'"},
     {OPT_FORCE, 0, "force", NULL, "replace files that are not from an export"},
     {OPT_FORMAT, 0, "format", "NAME", "of the report: text (the default) or json"},
 };
@@ -68,10 +78,11 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
     case OPT_INPUTS: request->inputs_from = value; return CLI_YES;
     case OPT_NAME: return read_name(export, value);
     case OPT_OUTPUT: export->folder.path = value; return CLI_YES;
+    case OPT_PLAN: return cli_set_text(&request->plan, value);
     case OPT_RANDOM:
       request->has_seed = true;
       return cli_parse_count(option->name, value, &request->seed);
-    default: return cli_plan_request_take(&export->run.job.request, option, value);
+    default: return cli_run_take_planning(&export->run, option, value);
   }
 }
 
@@ -125,7 +136,7 @@ static cli_exit make_program(cli_export* export) {
 static cli_exit prepare(cli_export* export) {
   cli_run* run = &export->run;
   run->job.request.no_params = run->job.request.no_constants = true;
-  CLI_TRY(cli_plan_request_check(&run->job.request));
+  CLI_TRY(cli_run_check_planning(run));
   CLI_TRY(cli_run_read_inputs(run));
   CLI_TRY(cli_run_plan(run));
   CLI_TRY(cli_run_match_weights(run));
@@ -174,18 +185,23 @@ static void print_json(const cli_export* export, cli_output* output) {
   cli_print_json(output, stow_str_of(export->folder.path));
   cli_print(output,
             ", \"files\": %zu, \"source_bytes\": %" PRIu64 ", \"arena_bytes\": %" PRIu64
-            ", \"weight_bytes\": %" PRIu64 ", \"steps\": %zu,\n \"ports\": [",
+            ", \"external_bytes\": %" PRIu64 ", \"weight_bytes\": %" PRIu64
+            ", \"steps\": %zu,\n \"ports\": [",
             export->folder.stage.written, export->folder.stage.bytes,
-            stow_plan_arena_size(export->run.job.plan), stowi_export_weight_bytes(export->program),
-            stowi_export_step_count(export->program));
+            stow_plan_arena_size(export->run.job.plan),
+            stowi_export_external_bytes(export->program),
+            stowi_export_weight_bytes(export->program), stowi_export_step_count(export->program));
   for (size_t i = 0; i < count; ++i) {
     char type[CLI_TYPE_TEXT_SIZE];
     cli_format_type(stow_graph_type(graph, ports[i].value), stow_graph_dims(graph), type);
     cli_print(output, "%s\n  {\"name\": ", i == 0 ? "" : ",");
     cli_print_json(output, ports[i].name);
-    cli_print(output, ", \"function\": \"%s_%s_%s\", \"type\": \"%s\", \"output\": %s}",
-              export->name, ports[i].is_output ? "out" : "in", ports[i].identifier, type,
-              ports[i].is_output ? "true" : "false");
+    cli_print(output,
+              ", \"function\": \"%s_%s%s_%s\", \"type\": \"%s\", \"output\": %s, "
+              "\"external\": %s}",
+              export->name, ports[i].is_external ? "bind_" : "", ports[i].is_output ? "out" : "in",
+              ports[i].identifier, type, ports[i].is_output ? "true" : "false",
+              ports[i].is_external ? "true" : "false");
   }
   cli_print(output, "]}\n");
 }
@@ -200,6 +216,10 @@ static void print_text(const cli_export* export, cli_output* output) {
   cli_print(output, "%s: %zu files in %s\n", export->name, export->folder.stage.written,
             export->folder.path);
   print_bytes(output, "arena", stow_plan_arena_size(export->run.job.plan), ", static");
+  uint64_t external = stowi_export_external_bytes(export->program);
+  if (external > 0) {
+    print_bytes(output, "external", external, ", in the caller's memory");
+  }
   print_bytes(output, "weights", stowi_export_weight_bytes(export->program), ", const");
   print_bytes(output, "source", export->folder.stage.bytes, "");
   cli_print(output, "  %-8s %zu\n", "steps", stowi_export_step_count(export->program));
@@ -243,15 +263,24 @@ static cli_exit run_command(int argc, char** argv) {
 
 static void print_more(cli_output* output) {
   cli_print(output,
-            "Planning options are those of 'stowage plan' that apply to a program. Its inputs\nand "
-            "outputs are in the arena, its weights outside it.\n\nExit status: 0 if it was "
+            "Inputs and outputs are in the arena, unless --io or --no-inputs says otherwise;\nthen "
+            "the program has functions that bind them to memory.\n\nExit status: 0 if it was "
             "written; 3 if the model cannot be exported, such as one\nwith data-dependent "
             "dimensions; 5 if files are in the way. See docs/export.md.\n");
 }
 
-static const char* const without[] = {
-    "c-prefix",     "explain",     "layout-from", "weights", "no-params", "no-inputs",
-    "no-constants", "pack-params", "f32-uniform", "io",      NULL};
+#define OUTSIDE "weights are constants outside the arena"
+
+static const cli_refusal without[] = {{"c-prefix", "names begin with --name"},
+                                      {"explain", "see stowage plan"},
+                                      {"f32-uniform", "kernels need elements of their own width"},
+                                      {"hints", "see stowage plan"},
+                                      {"layout-from", OUTSIDE},
+                                      {"no-constants", OUTSIDE " anyway"},
+                                      {"no-params", OUTSIDE " anyway"},
+                                      {"pack-params", OUTSIDE},
+                                      {"weights", OUTSIDE},
+                                      {NULL, NULL}};
 
 const cli_command cli_export_command = {
     .name = "export",

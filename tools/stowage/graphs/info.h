@@ -27,6 +27,7 @@ CLI_INFO(cli_set_info, stow_set_info, stow_set, stow_set_describe)
 CLI_INFO(cli_placement_info, stow_placement_info, stow_placement, stow_placement_describe)
 CLI_INFO_AT(cli_plan_value, stow_plan_value, stow_plan, stow_value, stow_plan_describe_value)
 CLI_INFO_AT(cli_plan_decision, stow_decision, stow_plan, size_t, stow_plan_describe_decision)
+CLI_INFO_AT(cli_plan_hint, stow_hint, stow_plan, size_t, stow_plan_describe_hint)
 CLI_INFO_AT(cli_layout_weight, stow_weight, stow_weight_layout, size_t, stow_weight_layout_describe)
 #undef CLI_INFO
 #undef CLI_INFO_AT

@@ -8,6 +8,7 @@
 #include "graphs/model.h"
 #include "graphs/needs.h"
 #include "terminal/lines.h"
+#include "terminal/text.h"
 
 #define SHOWN_GROUPS 20
 #define SHOWN_TENSORS 40
@@ -121,17 +122,6 @@ static cli_exit tell_unsupported(const cli_model* model, const char* label) {
 // ---------------------------------------------------------------------------------------------
 // What the user can give
 
-// What a shell takes as one word without quotes.
-static bool is_plain(stow_str name) {
-  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-";
-  for (size_t i = 0; i < name.size; ++i) {
-    if (memchr(plain, name.data[i], sizeof plain - 1) == NULL) {
-      return false;
-    }
-  }
-  return true;
-}
-
 typedef struct words {
   char text[2048];
   size_t used;
@@ -139,7 +129,7 @@ typedef struct words {
 
 // Adds ` --bind batch=N` or ` --bind 'a + b=N'`, to be filled in.
 static void add_option(words* w, const char* option, stow_str name, const char* what) {
-  const char* quote = is_plain(name) ? "" : "'";
+  const char* quote = cli_is_plain_word(name) ? "" : "'";
   if (w->used < sizeof w->text) {
     int size = snprintf(w->text + w->used, sizeof w->text - w->used, " --%s %s%.*s=%s%s", option,
                         quote, (int)name.size, name.data, what, quote);

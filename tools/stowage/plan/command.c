@@ -53,7 +53,7 @@ void cli_plan_job_set_kernels(cli_plan_job* j, const stow_prepare_options* kerne
   j->runs = kernels->threads == 0 ? NULL : &j->kernels;
 }
 
-static void free_effects(job* j) {
+void cli_plan_job_free_effects(cli_plan_job* j) {
   if (j->prepared == NULL) {
     stow_effects_destroy(j->effects);
   }
@@ -75,7 +75,7 @@ static cli_exit fail_kernels(const job* j, stow_status status, const stow_diag* 
 
 cli_exit cli_plan_job_effects(cli_plan_job* j) {
   const stow_graph* forward = j->layout_from.graph;
-  free_effects(j);
+  cli_plan_job_free_effects(j);
   if (j->runs == NULL) {
     return cli_effects_create(&j->request.io, j->source.label, j->graph, forward, &j->effects);
   }
@@ -87,6 +87,22 @@ cli_exit cli_plan_job_effects(cli_plan_job* j) {
   }
   j->effects = stow_prepared_effects(j->prepared);
   return cli_effects_apply(&j->request.io, j->graph, forward, j->effects);
+}
+
+stow_status cli_plan_job_search(cli_plan_job* j, const stow_plan_options* asked, stow_diag* diag) {
+  stow_plan_options options = *asked;
+  options.layout = j->layout;
+  options.start = j->start;
+  options.schedule = j->order == CLI_ORDER_FILE ? j->schedule : NULL;
+  options.order = j->order == CLI_ORDER_AUTO ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;
+  options.on_progress = cli_search_progress;
+  options.user = &j->search;
+  cli_budget rest = cli_budget_after(&j->request.budget, j->search.elapsed);
+  cli_search_begin(&j->search, &rest, true);
+  stow_status status =
+      stow_plan_make(j->graph, j->effects, &options, stow_allocator_default(), diag, &j->plan);
+  cli_search_end(&j->search);
+  return status;
 }
 
 static cli_exit make_plan(job* j) {
@@ -101,30 +117,24 @@ static cli_exit make_plan(job* j) {
                                      : CLI_YES);
   CLI_TRY(j->request.start == NULL ? CLI_YES
                                    : cli_start_read(j->request.start, j->graph, &j->start));
-  options.layout = j->layout;
-  options.start = j->start;
-  options.schedule = j->schedule;
-  options.order = j->order == CLI_ORDER_AUTO ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;
-  options.on_progress = cli_search_progress;
-  options.user = &j->search;
   j->budget = options.nodes;
   stow_diag diag = cli_diag();
-  cli_budget rest = cli_budget_after(&j->request.budget, j->search.elapsed);
-  cli_search_begin(&j->search, &rest, true);
-  stow_status status =
-      stow_plan_make(j->graph, j->effects, &options, stow_allocator_default(), &diag, &j->plan);
-  cli_search_end(&j->search);
+  stow_status status = cli_plan_job_search(j, &options, &diag);
   return status == STOW_OK ? cli_aliases_check(&j->request.io, j->source.label, j->graph, j->plan)
                            : cli_fail_graph(j->source.label, j->graph, status, &diag);
 }
 
+stow_status cli_plan_job_prove(const cli_plan_job* j, stow_diag* diag) {
+  stow_status status =
+      stow_plan_check(j->plan, j->graph, j->effects, stow_allocator_default(), diag, NULL);
+  return status == STOW_OK && j->layout != NULL
+             ? stow_plan_check_layout(j->plan, j->graph, j->layout, diag, NULL)
+             : status;
+}
+
 static cli_exit prove_plan(const job* j) {
   stow_diag diag = cli_diag();
-  stow_status status =
-      stow_plan_check(j->plan, j->graph, j->effects, stow_allocator_default(), &diag, NULL);
-  if (status == STOW_OK && j->layout != NULL) {
-    status = stow_plan_check_layout(j->plan, j->graph, j->layout, &diag, NULL);
-  }
+  stow_status status = cli_plan_job_prove(j, &diag);
   if (status == STOW_ERR_VIOLATION) {
     return cli_fail(CLI_NO, "internal error: the plan is wrong: %s", cli_diag_text(status, &diag));
   }
@@ -206,7 +216,7 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
 void cli_plan_job_close(cli_plan_job* j) {
   stow_plan_destroy(j->plan);
   stow_schedule_destroy(j->schedule);
-  free_effects(j);
+  cli_plan_job_free_effects(j);
   stow_weight_layout_destroy(j->layout);
   stow_start_destroy(j->start);
   cli_layout_source_close(&j->layout_from);
@@ -216,6 +226,9 @@ void cli_plan_job_close(cli_plan_job* j) {
 static cli_exit run_job(job* j) {
   cli_exit code = check_output(&j->request);
   code = code == CLI_YES ? cli_plan_job_make(j) : code;
+  bool shows_hints =
+      j->request.format == CLI_FORMAT_SUMMARY || j->request.format == CLI_FORMAT_JSON;
+  code = code == CLI_YES && shows_hints ? cli_plan_job_add_hints(j) : code;
   code = code == CLI_YES ? write_result(j) : code;
   cli_plan_job_close(j);
   return code;

@@ -46,10 +46,20 @@ cli_exit cli_plan_job_load(cli_plan_job* job, const char* path, bool* out_shares
 // Effects of the graph that the job has found, with the scratch of kernels if it is to run here.
 // Complains.
 cli_exit cli_plan_job_effects(cli_plan_job* job);
+void cli_plan_job_free_effects(cli_plan_job* job);
+// The job's plan, of its effects, layout, start, schedule and order, and whether it is right. Do
+// not complain.
+stow_status cli_plan_job_search(cli_plan_job* job, const stow_plan_options* asked, stow_diag* diag);
+stow_status cli_plan_job_prove(const cli_plan_job* job, stow_diag* diag);
 // Lets the job have the scratch of the library's kernels; with 0 threads none.
 void cli_plan_job_set_kernels(cli_plan_job* job, const stow_prepare_options* kernels);
 // Frees all but the request.
 void cli_plan_job_close(cli_plan_job* job);
+
+// `--hints` (hints.c). Plans with other options, if that was not forbidden, and notes in the job's
+// plan which make the arena smaller, the smallest first. The same input gives the same hints.
+// Complains.
+cli_exit cli_plan_job_add_hints(cli_plan_job* job);
 
 // `--capacity` (capacity.c). Complains that |plan|, which does not fit in its capacity, does not:
 // what reaches above it, and whether another placement or another order can help. CLI_NO where it

@@ -22,6 +22,7 @@ enum {
   OPT_FORMAT,
   OPT_GRAPH,
   OPT_GUARD,
+  OPT_HINTS,
   OPT_IO,
   OPT_KEEP_COPIES,
   OPT_KERNELS,
@@ -89,6 +90,9 @@ static const cli_option plan_options[] = {
      "concat copies its operands; none is built inside the\nresult"},
     {OPT_EXPLAIN, 0, "explain", NULL,
      "after the summary, show what was shared, what was\nnot, and why"},
+    {OPT_HINTS, 0, "hints", "WHEN",
+     "plan again with options that may make the arena\nsmaller, and show those that do: auto (the "
+     "default):\nuntil 1M nodes are spent; always: however long it\ntakes; never"},
     {OPT_NO_REUSE, 0, "no-reuse", NULL, "no two values share bytes"},
     {OPT_F32_UNIFORM, 0, "f32-uniform", NULL, "at least 4 bytes for every element"},
     {OPT_WEIGHTS, 0, "weights", "WHERE",
@@ -190,6 +194,14 @@ static cli_exit read_pack(const char* value, cli_plan_request* out) {
   return CLI_YES;
 }
 
+static cli_exit read_hints(const char* value, cli_hints* out) {
+  static const char* const names[] = {"auto", "never", "always"};
+  size_t found;
+  CLI_TRY(cli_read_word("hints", value, names, 3, &found));
+  *out = (cli_hints)found;
+  return CLI_YES;
+}
+
 static cli_exit read_rule(cli_plan_request* request, const char* option, const char* value,
                           bool on) {
   cli_rule_switch item = {stow_rule_find(stow_str_of(value)), on};
@@ -251,6 +263,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_FORMAT: request->has_format = true; return read_format(value, &request->format);
     case OPT_GRAPH: return add_graph(request, value);
     case OPT_GUARD: return read_guard(request, value);
+    case OPT_HINTS: return read_hints(value, &request->hints);
     case OPT_IO: return cli_io_policies_add(&request->io, value);
     case OPT_KEEP_COPIES: return cli_set_switch(&request->keep_copies);
     case OPT_KERNELS: return read_kernels(value, &request->kernels);

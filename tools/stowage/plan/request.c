@@ -98,6 +98,11 @@ bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model
          (is_default && is_model && !follows_another(request));
 }
 
+bool cli_plan_request_has_hints(const cli_plan_request* request) {
+  return request->hints != CLI_HINTS_NEVER && !follows_another(request) &&
+         request->layout_from == NULL && !request->budget.has_time;
+}
+
 const char* cli_plan_request_order_file(const cli_plan_request* request) {
   return cli_plan_request_order(request, false) == CLI_ORDER_FILE ? request->order : NULL;
 }

@@ -44,6 +44,10 @@ typedef enum cli_kernels {
   CLI_KERNELS_FASTEST
 } cli_kernels;
 
+// Whether other options are tried to make the arena smaller: within a budget, not at all, or
+// whatever it takes.
+typedef enum cli_hints { CLI_HINTS_AUTO, CLI_HINTS_NEVER, CLI_HINTS_ALWAYS } cli_hints;
+
 // `--rule NAME`, `--no-rule NAME`
 typedef struct cli_rule_switch {
   const stow_rule* rule;
@@ -86,7 +90,8 @@ typedef struct cli_plan_request {
   cli_weights weights;
   cli_kernels kernels;
   stow_pack pack;
-  bool has_pack;   // else it is what suits the weights
+  bool has_pack;  // else it is what suits the weights
+  cli_hints hints;
   cli_list rules;  // of cli_rule_switch, in order
 } cli_plan_request;
 
@@ -115,6 +120,9 @@ cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_m
 stow_prepare_options cli_plan_request_prepare(const cli_plan_request* request, bool is_model);
 // Whether the scratch of the library's kernels is planned.
 bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model);
+// Whether to look for hints. Not where the plan follows another planner or plan, whose options are
+// not free, nor under a time limit, which each plan would have again.
+bool cli_plan_request_has_hints(const cli_plan_request* request);
 // The file that it comes from; NULL: none.
 const char* cli_plan_request_order_file(const cli_plan_request* request);
 

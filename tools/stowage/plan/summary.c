@@ -13,6 +13,7 @@
 #include "terminal/table.h"
 
 #define PEAK_ROWS 10
+#define HINT_SIZE 1024
 
 static void print_title(const cli_summary* summary, cli_output* output) {
   char name[256];
@@ -440,6 +441,34 @@ static void print_peak(const cli_summary* summary, cli_output* output) {
   print_above_peak(plan, load, output);
 }
 
+// `  saves  4915200 B  4.69 MiB  27.3 %   --io images=consume`, or the options in a line below.
+static void print_hint(const stow_hint* hint, uint64_t arena, cli_output* output) {
+  char size[STOWI_REPORT_NUMBER];
+  char share[STOWI_REPORT_NUMBER];
+  char change[HINT_SIZE];
+  char line[HINT_SIZE];
+  stowi_report_size(arena - hint->arena_size, size);
+  stowi_report_percent(arena - hint->arena_size, arena, share);
+  stowi_report_escape(hint->change, change, sizeof change);
+  int used = snprintf(line, sizeof line, "  saves %12" PRIu64 " B %10s %7s",
+                      arena - hint->arena_size, size, share);
+  bool fits = (size_t)used + 3 + strlen(change) <= output->width;
+  stowi_report_cut_inside(change, output->width > 4 ? output->width - 4 : 1);
+  cli_print(output, "%s%s%s\n", line, fits ? "   " : "\n    ", change);
+}
+
+static void print_hints(const stow_plan* plan, cli_output* output) {
+  size_t count = stow_plan_hint_count(plan);
+  if (count > 0) {
+    cli_print(output, "\n%shints%s: what would make the arena smaller\n",
+              cli_paint_start(output, CLI_BOLD), cli_paint_stop(output));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    stow_hint hint = cli_plan_hint(plan, i);
+    print_hint(&hint, stow_plan_arena_size(plan), output);
+  }
+}
+
 void cli_summary_print(const cli_summary* summary, cli_output* output) {
   print_title(summary, output);
   if (summary->model != NULL) {
@@ -450,4 +479,5 @@ void cli_summary_print(const cli_summary* summary, cli_output* output) {
   }
   print_sizes(summary, output);
   print_peak(summary, output);
+  print_hints(summary->plan, output);
 }

@@ -105,6 +105,12 @@ static cli_exit read_repeat(const char* option, const char* value, uint64_t* out
              : code;
 }
 
+cli_exit cli_run_take_planning(cli_run* run, const cli_option* option, const char* value) {
+  return cli_list_add(&run->planning, &option->name, sizeof option->name)
+             ? cli_plan_request_take(&run->job.request, option, value)
+             : cli_fail_memory();
+}
+
 static cli_exit handle(void* user, const cli_option* option, const char* value) {
   cli_run* run = user;
   cli_run_request* request = &run->request;
@@ -131,10 +137,7 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
     case OPT_THREADS: return cli_parse_threads(value, &request->threads);
     case OPT_TRACE: return cli_set_text(&request->trace, value);
     case OPT_WARMUP: return read_repeat(option->name, value, &request->warmup);
-    default:
-      return cli_list_add(&run->planning, &option->name, sizeof option->name)
-                 ? cli_plan_request_take(&run->job.request, option, value)
-                 : cli_fail_memory();
+    default: return cli_run_take_planning(run, option, value);
   }
 }
 
@@ -193,7 +196,7 @@ static cli_exit check_files(const cli_run* run) {
   return code;
 }
 
-static cli_exit check_plan_options(const cli_run* run) {
+cli_exit cli_run_check_planning(const cli_run* run) {
   static const char* const for_plan[] = {"graph", "bind", "bind-rest", "value",
                                          "shape", "io",   "alias",     "capacity"};
   if (run->job.request.graphs.count > 1) {
@@ -202,10 +205,11 @@ static cli_exit check_plan_options(const cli_run* run) {
   if (run->request.plan != NULL && run->request.save_plan != NULL) {
     return cli_fail(CLI_USAGE, "--save-plan: the plan is already saved");
   }
-  return run->request.plan == NULL
-             ? CLI_YES
-             : cli_require_only(&run->planning, for_plan, sizeof for_plan / sizeof for_plan[0],
-                                "the plan is given by --plan");
+  CLI_TRY(run->request.plan == NULL
+              ? CLI_YES
+              : cli_require_only(&run->planning, for_plan, sizeof for_plan / sizeof for_plan[0],
+                                 "the plan is given by --plan"));
+  return cli_plan_request_check(&run->job.request);
 }
 
 // What single options cannot tell.
@@ -220,9 +224,8 @@ static cli_exit check_together(const cli_run* run) {
   if (request->has_tolerance && request->expect == NULL) {
     return cli_fail(CLI_USAGE, "--rtol and --atol need --expect");
   }
-  CLI_TRY(check_plan_options(run));
-  CLI_TRY(check_files(run));
-  return cli_plan_request_check(&run->job.request);
+  CLI_TRY(cli_run_check_planning(run));
+  return check_files(run);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -500,14 +503,17 @@ static cli_exit run_run(int argc, char** argv) {
 static void print_more(cli_output* output) {
   cli_print(
       output,
-      "Planning options are those of 'stowage plan': all but --c-prefix, --explain "
-      "and\n--layout-from. Weights stay where they are, unless --weights says otherwise.\nSymbols "
-      "without --bind take their values from the shapes of given arrays.\n\nExit status: 0 if it "
+      "Weights stay where they are, unless --weights says otherwise. Symbols without\n--bind take "
+      "their values from the shapes of given arrays.\n\nExit status: 0 if it "
       "ran; 1 if outputs differ from --expect or --check, or a\nstep wrote elsewhere; 3 if "
       "something is missing or does not match; 4 if a signal\nstopped it. See docs/run.md.\n");
 }
 
-static const char* const without[] = {"c-prefix", "explain", "layout-from", NULL};
+static const cli_refusal without[] = {{"c-prefix", "nothing is written as C"},
+                                      {"explain", "see stowage plan"},
+                                      {"hints", "see stowage plan"},
+                                      {"layout-from", "one graph is run"},
+                                      {NULL, NULL}};
 
 const cli_command cli_run_command = {
     .name = "run",

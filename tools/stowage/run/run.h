@@ -142,6 +142,9 @@ cli_exit cli_run_name_outputs(cli_run* run);
 stow_str cli_run_output_name(const cli_run* run, size_t index);
 void cli_run_free_names(cli_run* run);
 
+// Takes an option of `plan`, and checks those that were taken (command.c). Complain.
+cli_exit cli_run_take_planning(cli_run* run, const cli_option* option, const char* value);
+cli_exit cli_run_check_planning(const cli_run* run);
 // Reads and binds the graph, plans it or reads its plan, and names its outputs (command.c).
 // Complains.
 cli_exit cli_run_plan(cli_run* run);

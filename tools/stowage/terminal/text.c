@@ -101,6 +101,16 @@ stow_status cli_unquote(stow_str quoted, stow_string* out) {
 
 #define WORD_MAX 40
 
+bool cli_is_plain_word(stow_str text) {
+  static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./-";
+  for (size_t i = 0; i < text.size; ++i) {
+    if (memchr(plain, text.data[i], sizeof plain - 1) == NULL) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool cli_starts_with(stow_str text, const char* start) {
   size_t size = strlen(start);
   return text.size >= size && memcmp(text.data, start, size) == 0;

@@ -27,6 +27,8 @@ bool cli_cut_file_name(stow_string* name, size_t most, size_t number);
 stow_status cli_unquote(stow_str quoted, stow_string* out);
 
 bool cli_starts_with(stow_str text, const char* start);
+// Whether a shell takes |text| as one word without quotes.
+bool cli_is_plain_word(stow_str text);
 
 // The closest of |count| words to a misspelt |word|, or NULL where none is close.
 const char* cli_closest(const char* word, const char* (*word_at)(size_t index, const void* user),

@@ -178,6 +178,7 @@ static cli_exit run_job(job* j) {
   }
   CLI_TRY(check_planning(j));
   CLI_TRY(cli_plan_request_check(&j->load.job.request));
+  j->load.has_hints = j->format == STOW_PICTURE_HTML || j->format == STOW_PICTURE_JSON;
   cli_exit code = cli_view_load_run(&j->load);
   code = code == CLI_YES ? write_result(j) : code;
   cli_view_load_free(&j->load);
@@ -199,16 +200,16 @@ static cli_exit run_view(int argc, char** argv) {
 }
 
 static void print_more(cli_output* output) {
-  cli_print(
-      output,
-      "Planning options are those of 'stowage plan': all but --c-prefix and --explain.\nFor a CSV "
-      "they are --capacity, --strategy, --nodes, --time and --no-reuse, as in\n'stowage "
-      "solve'.\n\nFILE is a graph, an ONNX model, or buffers as CSV (recognised by its name or "
-      "its\nfirst line). A plan above the --capacity is still shown, with a line for it. "
-      "See\ndocs/view.md for the pictures and docs/view-format.md for the data.\n");
+  cli_print(output,
+            "For a CSV planning options are --capacity, --strategy, --nodes, --time "
+            "and\n--no-reuse, as in 'stowage solve'.\n\nFILE is a graph, an ONNX model, or buffers "
+            "as CSV (recognised by its name or "
+            "its\nfirst line). A plan above the --capacity is still shown, with a line for it. "
+            "See\ndocs/view.md for the pictures and docs/view-format.md for the data.\n");
 }
 
-static const char* const without[] = {"c-prefix", "explain", NULL};
+static const cli_refusal without[] = {
+    {"c-prefix", "nothing is written as C"}, {"explain", "see stowage plan"}, {NULL, NULL}};
 
 const cli_command cli_view_command = {
     .name = "view",

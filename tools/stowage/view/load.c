@@ -53,8 +53,9 @@ static cli_exit load_saved(cli_view_load* load) {
                    &load->picture);
 }
 
-static cli_exit load_made(cli_plan_job* job, stow_picture** out_picture) {
+static cli_exit load_made(cli_plan_job* job, bool has_hints, stow_picture** out_picture) {
   CLI_TRY(cli_plan_job_make(job));
+  CLI_TRY(has_hints ? cli_plan_job_add_hints(job) : CLI_YES);
   return draw_plan(job, job->plan, job->source.label, job->source.label, job->layout != NULL,
                    out_picture);
 }
@@ -74,7 +75,7 @@ static cli_exit load_other_made(cli_view_load* load) {
   }
   load->other_job.request.files = &path->data;
   load->other_job.request.file_count = 1;
-  return load_made(&load->other_job, &load->other);
+  return load_made(&load->other_job, false, &load->other);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -132,7 +133,7 @@ cli_exit cli_view_load_run(cli_view_load* load) {
       load->against != NULL && rows != (cli_file_holds(load->against) == CLI_HOLDS_BUFFERS);
   CLI_TRY(rows ? load_buffers(load, file, load->plan, is_mixed || load->is_diff, &load->picture)
           : load->plan != NULL ? load_saved(load)
-                               : load_made(&load->job, &load->picture));
+                               : load_made(&load->job, load->has_hints, &load->picture));
   if (load->against == NULL) {
     return CLI_YES;
   }

@@ -19,6 +19,7 @@ typedef struct cli_view_load {
   stow_plan* other_plan;   // of --against, where that is a saved plan
   const char* plan;        // --plan; NULL: none
   const char* against;     // --against; NULL: none
+  bool has_hints;          // FILE's plan may have some
   bool is_diff;            // rows are plans, and a saved plan goes by its own file
   stow_picture* picture;
   stow_picture* other;
