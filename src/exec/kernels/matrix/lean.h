@@ -6,8 +6,10 @@
 
 #include <stowage/kernel.h>
 
-// Of a block of a factor: steps of k, at most.
+// Of a block of a factor: steps of k, at most, unless the other one is never copied.
 #define STOWI_KERNEL_LEAN_STEPS 8
+// Of a tile.
+#define STOWI_KERNEL_LEAN_COLUMNS 32
 
 // A part of a matrix.
 typedef struct stowi_kernel_block {
@@ -42,5 +44,8 @@ size_t stowi_kernel_lean_tiles(const stowi_kernel_lean* p);
 size_t stowi_kernel_lean_grain(const stowi_kernel_lean* p);
 // Makes tiles [begin, end). |scratch| is one worker's, aligned to 64.
 void stowi_kernel_lean_run(const stowi_kernel_lean* p, size_t begin, size_t end, void* scratch);
+// Makes a block of c with at most STOWI_KERNEL_LEAN_COLUMNS columns, in the same scratch.
+void stowi_kernel_lean_block(const stowi_kernel_lean* p, const stowi_kernel_block* block,
+                             void* scratch);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_MATRIX_LEAN_H_

@@ -2,6 +2,7 @@
 #ifndef STOWAGE_SRC_EXEC_KERNELS_SPATIAL_CONV_H_
 #define STOWAGE_SRC_EXEC_KERNELS_SPATIAL_CONV_H_
 
+#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/spatial/window.h"
 
 typedef struct stowi_kernel_conv {
@@ -30,5 +31,35 @@ void stowi_kernel_conv_depthwise(stowi_kernel_conv* c);
 void stowi_kernel_conv_f64(stowi_kernel_conv* c);
 uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c);
 stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
+
+// ---------------------------------------------------------------------------------------------
+// In little room (conv_lean.c)
+
+// For each worker.
+uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c);
+void stowi_kernel_conv_lean(stowi_kernel_conv* c);
+
+// ---------------------------------------------------------------------------------------------
+// For methods of both
+
+static inline bool stowi_kernel_conv_is_half(const stowi_kernel_conv* c) {
+  return c->x->dtype != STOW_F32;
+}
+
+// Channels [row, row + rows) of a group of the result at positions [first, first + count).
+typedef struct stowi_kernel_conv_part {
+  size_t image, group, row, rows, first, count;
+} stowi_kernel_conv_part;
+
+// Where channel |row| of the part begins in y.
+size_t stowi_kernel_conv_at(const stowi_kernel_conv* c, const stowi_kernel_conv_part* p,
+                            size_t row);
+// Writes bias and addend, to which products are added; false where there is neither.
+bool stowi_kernel_conv_begin(const stowi_kernel_conv* c, const stowi_kernel_conv_part* p, float* to,
+                             size_t to_row);
+// What steps [row, row + rows) read for positions [column, column + columns) of the group whose
+// channels begin at element |x_first| of x.
+void stowi_kernel_conv_load(const stowi_kernel_conv* c, size_t x_first,
+                            const stowi_kernel_block* block, float* to, size_t to_row);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SPATIAL_CONV_H_

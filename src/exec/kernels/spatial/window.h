@@ -69,6 +69,10 @@ typedef struct stowi_kernel_tap_run {
 // For tap |tap| and the positions from |position| on that are in one row, |count| at most.
 stowi_kernel_tap_run stowi_kernel_slide_run(const stowi_kernel_slide* s, size_t tap,
                                             size_t position, size_t count);
+// The same for tap |k| of the last dim, where |row| is what stowi_kernel_slide_row returns, from
+// position |position| of the row on.
+stowi_kernel_tap_run stowi_kernel_slide_row_run(const stowi_kernel_slide* s, int64_t row, int64_t k,
+                                                size_t position, size_t count);
 static inline size_t stowi_kernel_tap_run_count(const stowi_kernel_tap_run* r) {
   return r->before + r->inside + r->after;
 }

@@ -1,0 +1,310 @@
+// Convolution of floats in little room: neither a panel of windows nor weights in f32 are kept.
+//
+// The result is made in blocks of some positions of one row. A block whose windows are all inside
+// x, side by side, reads them where they are: a table has, for the steps of a chain, where each
+// begins.
+//
+//     x        . . . . . . . . . .        step (channel, tap) reads, for the positions of a
+//     tap 0    [ . . . . . . ]            block, as many elements of x: a row of the second
+//     tap 1      [ . . . . . . ]          factor, which is nowhere copied
+//     tap 2        [ . . . . . . ]
+//
+// Others, at the border or with strides, copy what a few steps read each time that a tile needs it.
+#include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/matrix/gemm_tile.h"
+#include "exec/kernels/matrix/lean.h"
+#include "exec/kernels/spatial/conv.h"
+#include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/size.h"
+
+#define NARROW 16  // rows of the result that are shorter are not worth blocks of their own
+
+// One group of an image.
+typedef struct tiles {
+  const stowi_kernel_conv* c;
+  size_t image, group;
+} tiles;
+
+static size_t x_first_of(const tiles* t) {
+  return (t->image * t->c->group + t->group) * t->c->in_channels * t->c->window.in_count;
+}
+
+static stowi_kernel_conv_part part_of(const tiles* t, const stowi_kernel_block* block) {
+  return (stowi_kernel_conv_part){t->image,    t->group,      block->row,
+                                  block->rows, block->column, block->columns};
+}
+
+// ---------------------------------------------------------------------------------------------
+// Windows
+
+// A step as its channel and its tap: the outer dims' and the last one's.
+typedef struct step_at {
+  size_t channel, outer, last;
+} step_at;
+
+static step_at step_of(const stowi_kernel_slide* w, size_t step) {
+  size_t tap = step % w->taps;
+  size_t width = (size_t)w->kernel_width;
+  return (step_at){step / w->taps, tap / width, tap % width};
+}
+
+static void next_step(const stowi_kernel_slide* w, step_at* at) {
+  if (++at->last < (size_t)w->kernel_width) {
+    return;
+  }
+  at->last = 0;
+  if (++at->outer == w->outer_taps) {
+    at->outer = 0;
+    ++at->channel;
+  }
+}
+
+// One step for |count| positions from |column| of row |row| of the result on.
+static void load_step(const stowi_kernel_conv* c, size_t x_first, const step_at* at, size_t row,
+                      size_t column, size_t count, float* to) {
+  const stowi_kernel_slide* w = &c->window;
+  for (size_t done = 0; done < count;) {
+    int64_t from = stowi_kernel_slide_row(w, row, at->outer);
+    stowi_kernel_tap_run run =
+        stowi_kernel_slide_row_run(w, from, (int64_t)at->last, column, count - done);
+    stowi_kernel_tap_run_load(&run, c->x, x_first + at->channel * w->in_count, 1, 0, to + done, 0);
+    done += stowi_kernel_tap_run_count(&run);
+    column = 0;
+    ++row;
+  }
+}
+
+void stowi_kernel_conv_load(const stowi_kernel_conv* c, size_t x_first,
+                            const stowi_kernel_block* block, float* to, size_t to_row) {
+  const stowi_kernel_slide* w = &c->window;
+  size_t width = (size_t)w->out_width;
+  step_at at = step_of(w, block->row);
+  for (size_t i = 0; i < block->rows; ++i) {
+    load_step(c, x_first, &at, block->column / width, block->column % width, block->columns,
+              to + i * to_row);
+    next_step(w, &at);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Blocks that copy
+
+static const float* load_weights(const void* user, const stowi_kernel_block* block, float* room,
+                                 size_t* row) {
+  const tiles* t = user;
+  const stowi_kernel_conv* c = t->c;
+  size_t first = (t->group * c->out_channels + block->row) * c->depth + block->column;
+  if (c->w->dtype == STOW_F32) {
+    *row = c->depth;
+    return (const float*)c->w->data + first;
+  }
+  for (size_t i = 0; i < block->rows; ++i) {
+    stowi_kernel_load_f32(c->w->dtype, c->w->data, first + i * c->depth, block->columns,
+                          room + i * *row);
+  }
+  return room;
+}
+
+static const float* load_windows(const void* user, const stowi_kernel_block* block, float* room,
+                                 size_t* row) {
+  const tiles* t = user;
+  const stowi_kernel_slide* w = &t->c->window;
+  if (room == NULL) {
+    *row = w->in_count;
+    return (const float*)t->c->x->data + x_first_of(t) + block->row * w->in_count + block->column;
+  }
+  stowi_kernel_conv_load(t->c, x_first_of(t), block, room, *row);
+  return room;
+}
+
+static bool begin_tile(const void* user, const stowi_kernel_block* block, float* to,
+                       size_t to_row) {
+  stowi_kernel_conv_part p = part_of(user, block);
+  return stowi_kernel_conv_begin(((const tiles*)user)->c, &p, to, to_row);
+}
+
+static void add_bias(const tiles* t, const stowi_kernel_block* block, float* tile,
+                     size_t tile_row) {
+  const stowi_kernel_conv* c = t->c;
+  for (size_t r = 0; r < block->rows; ++r) {
+    float bias;
+    stowi_kernel_load_f32(c->bias->dtype, c->bias->data,
+                          t->group * c->out_channels + block->row + r, 1, &bias);
+    for (size_t i = 0; i < block->columns; ++i) {
+      tile[r * tile_row + i] = bias + tile[r * tile_row + i];
+    }
+  }
+}
+
+// Of a single chain the sums may wait in the result, and the bias is added to them.
+static bool adds_bias(const stowi_kernel_conv* c) {
+  return c->bias != NULL && c->addend == NULL && c->depth <= STOWI_KERNEL_GEMM_CHAIN;
+}
+
+static void finish_tile(const void* user, const stowi_kernel_block* block, float* tile,
+                        size_t tile_row) {
+  const stowi_kernel_conv* c = ((const tiles*)user)->c;
+  stowi_kernel_conv_part p = part_of(user, block);
+  if (adds_bias(c)) {
+    add_bias(user, block, tile, tile_row);
+  }
+  for (size_t r = 0; stowi_kernel_conv_is_half(c) && r < p.rows; ++r) {
+    stowi_kernel_store_f32(c->y->dtype, c->y->data, stowi_kernel_conv_at(c, &p, r), p.count,
+                           tile + r * tile_row);
+  }
+}
+
+static bool is_pointwise(const stowi_kernel_conv* c) {
+  return !stowi_kernel_conv_is_half(c) && stowi_kernel_slide_is_pointwise(&c->window);
+}
+
+// For |t->group| of |t->image|; without data for scratch.
+static stowi_kernel_lean lean_of(const tiles* t) {
+  static float none;
+  const stowi_kernel_conv* c = t->c;
+  bool is_half = stowi_kernel_conv_is_half(c);
+  bool begins = (c->bias != NULL || c->addend != NULL) && !adds_bias(c);
+  stowi_kernel_conv_part whole = {t->image, t->group, 0, 0, 0, 0};
+  float* y = c->y->data == NULL ? &none : c->y->data;
+  return (stowi_kernel_lean){
+      .m = c->out_channels,
+      .n = c->window.out_count,
+      .k = c->depth,
+      .user = t,
+      .a = load_weights,
+      .b = load_windows,
+      .a_is_there = c->w->dtype == STOW_F32,
+      .b_is_there = is_pointwise(c),
+      .c = is_half ? NULL : y + (y == &none ? 0 : stowi_kernel_conv_at(c, &whole, 0)),
+      .c_row = c->window.out_count,
+      .begin = begins ? begin_tile : NULL,
+      .finish = is_half || adds_bias(c) ? finish_tile : NULL};
+}
+
+// ---------------------------------------------------------------------------------------------
+// Blocks that read x where it is
+
+// Whether any block may be.
+static bool has_table(const stowi_kernel_conv* c) {
+  const stowi_kernel_slide* w = &c->window;
+  return !stowi_kernel_conv_is_half(c) && !is_pointwise(c) && w->strides[w->rank - 1] == 1;
+}
+
+static uint64_t table_size(const stowi_kernel_conv* c) {
+  size_t steps = stowi_kernel_smaller(c->depth, STOWI_KERNEL_GEMM_CHAIN);
+  return has_table(c) ? stowi_kernel_align64(steps * sizeof(uint32_t)) : 0;
+}
+
+static bool is_inside(const stowi_kernel_conv* c, const stowi_kernel_block* block) {
+  const stowi_kernel_slide* w = &c->window;
+  uint32_t last = w->rank - 1;
+  size_t width = (size_t)w->out_width;
+  int64_t start = (int64_t)(block->column % width) - w->begins[last];
+  int64_t end = start + (int64_t)block->columns + (w->kernel_width - 1) * w->dilations[last];
+  bool is = has_table(c) && block->column % width + block->columns <= width && start >= 0 &&
+            end <= w->in_width && c->in_channels <= UINT32_MAX / w->in_count;
+  for (size_t tap = 0; is && tap < w->outer_taps; ++tap) {
+    is = stowi_kernel_slide_row(w, block->column / width, tap) >= 0;
+  }
+  return is;
+}
+
+// Where |steps| steps from |step| on begin for the block, in elements of the group's channels.
+static void fill_table(const stowi_kernel_conv* c, const stowi_kernel_block* block, size_t step,
+                       size_t steps, uint32_t* table) {
+  const stowi_kernel_slide* w = &c->window;
+  uint32_t last = w->rank - 1;
+  size_t width = (size_t)w->out_width;
+  step_at at = step_of(w, step);
+  int64_t column = (int64_t)(block->column % width) - w->begins[last];
+  int64_t row = 0;
+  for (size_t i = 0; i < steps; ++i) {
+    if (i == 0 || at.last == 0) {
+      row = stowi_kernel_slide_row(w, block->column / width, at.outer) + column;
+    }
+    table[i] =
+        (uint32_t)(at.channel * w->in_count + (size_t)row + at.last * (size_t)w->dilations[last]);
+    next_step(w, &at);
+  }
+}
+
+static void make_inside(const tiles* t, const stowi_kernel_block* block, uint32_t* table) {
+  const stowi_kernel_conv* c = t->c;
+  stowi_kernel_conv_part p = part_of(t, block);
+  float* to = (float*)c->y->data + stowi_kernel_conv_at(c, &p, 0);
+  size_t to_row = c->window.out_count;
+  bool is_begun = stowi_kernel_conv_begin(c, &p, to, to_row);
+  stowi_kernel_tile_factors f = {
+      .a_row = c->depth, .a_step = 1, .b = (const float*)c->x->data + x_first_of(t), .b_at = table};
+  for (size_t step = 0; step < c->depth; step += STOWI_KERNEL_GEMM_CHAIN) {
+    size_t steps = stowi_kernel_smaller(c->depth - step, STOWI_KERNEL_GEMM_CHAIN);
+    fill_table(c, block, step, steps, table);
+    f.a = (const float*)c->w->data + (t->group * c->out_channels + block->row) * c->depth + step;
+    stowi_kernel_tiles_run(stowi_kernel_tiles_best(), block->rows, block->columns, steps, &f, to,
+                           to_row, is_begun ? STOWI_KERNEL_TILE_ADD : STOWI_KERNEL_TILE_SET);
+    is_begun = true;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Blocks of positions, and parts of channels
+
+enum { ROWS = 64 };  // in a part
+
+static size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
+
+// Positions that blocks do not cross the end of.
+static size_t line_of(const stowi_kernel_conv* c) {
+  size_t width = (size_t)c->window.out_width;
+  return width < NARROW || is_pointwise(c) ? c->window.out_count : width;
+}
+
+static size_t blocks_of(const stowi_kernel_conv* c) {
+  size_t line = line_of(c);
+  return divide_up(line, STOWI_KERNEL_LEAN_COLUMNS) * (c->window.out_count / line);
+}
+
+static stowi_kernel_block block_at(const stowi_kernel_conv* c, size_t i) {
+  size_t line = line_of(c);
+  size_t each = divide_up(line, STOWI_KERNEL_LEAN_COLUMNS);
+  size_t parts = divide_up(c->out_channels, ROWS);
+  size_t column = i / parts % each * STOWI_KERNEL_LEAN_COLUMNS;
+  stowi_kernel_block b = {.row = i % parts * ROWS, .column = i / parts / each * line + column};
+  b.rows = stowi_kernel_smaller(c->out_channels - b.row, ROWS);
+  b.columns = stowi_kernel_smaller(line - column, STOWI_KERNEL_LEAN_COLUMNS);
+  return b;
+}
+
+uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c) {
+  tiles t = {c, 0, 0};
+  stowi_kernel_lean lean = lean_of(&t);
+  uint64_t size = stowi_kernel_lean_scratch(&lean);
+  return size > table_size(c) ? size : table_size(c);
+}
+
+static void run_blocks(void* user, size_t begin, size_t end, uint32_t worker) {
+  const stowi_kernel_conv* c = user;
+  unsigned char* scratch =
+      (unsigned char*)c->call->scratch + worker * stowi_kernel_conv_lean_size(c);
+  size_t each = blocks_of(c) * divide_up(c->out_channels, ROWS);
+  for (size_t i = begin; i < end; ++i) {
+    tiles t = {c, i / each / c->group, i / each % c->group};
+    stowi_kernel_block block = block_at(c, i % each);
+    if (is_inside(c, &block)) {
+      make_inside(&t, &block, (uint32_t*)(void*)scratch);
+    } else {
+      stowi_kernel_lean lean = lean_of(&t);
+      stowi_kernel_lean_block(&lean, &block, scratch);
+    }
+  }
+}
+
+void stowi_kernel_conv_lean(stowi_kernel_conv* c) {
+  size_t work = stowi_kernel_smaller(c->out_channels, ROWS) * STOWI_KERNEL_LEAN_COLUMNS * c->depth;
+  if (stow_tensor_elements(c->y) != 0) {
+    stow_kernel_split(
+        c->call,
+        (size_t)c->window.batch * c->group * blocks_of(c) * divide_up(c->out_channels, ROWS),
+        65536 / (work + 1) + 1, run_blocks, c);
+  }
+}
