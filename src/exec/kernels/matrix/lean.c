@@ -9,12 +9,13 @@
 #include "exec/kernels/support/size.h"
 
 enum {
-  ROWS = 8,      // of a tile
-  OWN_ROWS = 4,  // the same, where tiles are in scratch
   COLUMNS = STOWI_KERNEL_LEAN_COLUMNS,
-  STEPS = 4,                 // of k that are copied at a time, of both factors
-  COPIED = STEPS * COLUMNS,  // floats that are copied at a time, of b alone
-  WORK = 1 << 16,            // multiplications that make a worker worth waking
+  TILE = 8 * COLUMNS,      // floats in a tile
+  OWN_TILE = 4 * COLUMNS,  // the same, where tiles are in scratch
+  STEPS = 4,               // of k that are copied at a time, of both factors
+  COPIED = 4 * COLUMNS,    // floats that are copied at a time, of b alone
+  SCATTERED = 64,          // steps that they are for, at most
+  WORK = 1 << 16,          // multiplications that make a worker worth waking
 };
 
 typedef struct room {
@@ -22,15 +23,23 @@ typedef struct room {
   float* tile;
   float* a;
   float* b;
-  size_t floats;
+  size_t b_floats;
+  size_t floats;  // in all
 } room;
 
-static size_t tile_rows(const stowi_kernel_lean* p) { return p->c == NULL ? OWN_ROWS : ROWS; }
+// Of a tile with |columns|: narrow ones are higher, so that copies of b serve more rows, unless
+// there would be more to copy of a.
+static size_t tile_rows(const stowi_kernel_lean* p, size_t columns) {
+  size_t floats = p->c == NULL ? OWN_TILE : TILE;
+  return floats / (p->a_is_there && columns != 0 ? columns : COLUMNS);
+}
 
 // Of k, at a time, for a tile of |columns|.
 static size_t steps_of(const stowi_kernel_lean* p, size_t columns) {
   if (p->a_is_there) {
-    return p->b_is_there ? STOWI_KERNEL_GEMM_CHAIN : COPIED / stowi_kernel_larger(columns, 1);
+    return p->b_is_there       ? STOWI_KERNEL_GEMM_CHAIN
+           : p->b_rows != NULL ? SCATTERED
+                               : COPIED / stowi_kernel_larger(columns, 1);
   }
   return p->b_is_there ? STOWI_KERNEL_LEAN_STEPS : STEPS;
 }
@@ -41,19 +50,22 @@ static float* take(room* r, float* base, size_t count) {
   return at;
 }
 
-// Sums are apart from the tile unless there is but one chain, which is added to nothing, or chains
-// are made in one go.
+// Sums are apart from the tile unless there is but one chain, which is added to nothing, or all
+// steps of a chain are at hand.
 static room room_of(const stowi_kernel_lean* p, float* base) {
-  size_t rows = stowi_kernel_smaller(p->m, tile_rows(p));
   size_t columns = stowi_kernel_smaller(p->n, COLUMNS);
-  size_t steps = stowi_kernel_smaller(p->k, steps_of(p, columns));
-  bool has_sums = p->k > steps && (p->k > STOWI_KERNEL_GEMM_CHAIN || p->begin != NULL) &&
-                  !(p->a_is_there && p->b_is_there);
-  room r = {0};
-  r.sums = take(&r, base, has_sums ? rows * columns : 0);
-  r.tile = take(&r, base, p->c == NULL ? rows * columns : 0);
-  r.a = take(&r, base, p->a_is_there ? 0 : rows * steps);
-  size_t copied = p->a_is_there ? stowi_kernel_smaller(columns * p->k, COPIED) : columns * steps;
+  size_t tile = stowi_kernel_smaller(p->m * columns, p->c == NULL ? OWN_TILE : TILE);
+  size_t rows = stowi_kernel_smaller(p->m, tile_rows(p, columns));
+  size_t steps = stowi_kernel_smaller(p->k, STOWI_KERNEL_LEAN_STEPS);
+  size_t copied = stowi_kernel_smaller(columns * p->k, COPIED);
+  bool is_whole = p->a_is_there && p->b_is_there;
+  bool has_sums = !is_whole && (p->k > STOWI_KERNEL_GEMM_CHAIN || p->begin != NULL);
+  room r = {.b_floats = copied};
+  r.sums = take(&r, base, has_sums ? tile : 0);
+  r.tile = take(&r, base, p->c == NULL ? tile : 0);
+  r.a =
+      take(&r, base,
+           p->a_is_there ? 0 : rows * (p->b_is_there ? steps : stowi_kernel_smaller(steps, STEPS)));
   r.b = take(&r, base, p->b_is_there ? 0 : copied);
   return r;
 }
@@ -65,31 +77,42 @@ uint64_t stowi_kernel_lean_scratch(const stowi_kernel_lean* p) {
 static size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
 
 size_t stowi_kernel_lean_tiles(const stowi_kernel_lean* p) {
-  return divide_up(p->m, tile_rows(p)) * divide_up(p->n, COLUMNS);
+  return divide_up(p->m, tile_rows(p, p->n)) * divide_up(p->n, COLUMNS);
 }
 
 size_t stowi_kernel_lean_grain(const stowi_kernel_lean* p) {
-  return WORK / (COLUMNS * ROWS) / stowi_kernel_larger(p->k, 1) + 1;
+  return WORK / TILE / stowi_kernel_larger(p->k, 1) + 1;
+}
+
+// Steps of b from of->row on, and how many they are: as many as |of| has, if not all have room.
+static size_t load_b(const stowi_kernel_lean* p, const stowi_kernel_block* of, const room* r,
+                     uint32_t* at, stowi_kernel_tile_factors* f) {
+  if (p->b_rows != NULL) {
+    f->b = r->b;
+    f->b_at = at;
+    return p->b_rows(p->user, of, r->b, r->b_floats, at);
+  }
+  f->b_step = of->columns;
+  f->b = p->b(p->user, of, r->b, &f->b_step);
+  return of->rows;
 }
 
 // The chain of steps [begin, end), in |to|; |mode| is that of its first steps.
 static void sum_chain(const stowi_kernel_lean* p, const stowi_kernel_tiles* tiles,
                       const stowi_kernel_block* t, size_t begin, size_t end, const room* r,
                       float* to, size_t to_row, stowi_kernel_tile_mode mode) {
+  uint32_t at[SCATTERED];
   size_t most = steps_of(p, t->columns);
-  for (size_t step = begin; step < end; step += most) {
-    size_t steps = stowi_kernel_smaller(end - step, most);
-    size_t a_row = steps;
-    size_t b_row = t->columns;
-    stowi_kernel_block of_a = {t->row, t->rows, step, steps};
-    stowi_kernel_block of_b = {step, steps, t->column, t->columns};
+  for (size_t step = begin; step < end;) {
     stowi_kernel_tile_factors f = {.a_step = 1};
-    f.a = p->a(p->user, &of_a, r->a, &a_row);
-    f.b = p->b(p->user, &of_b, r->b, &b_row);
-    f.a_row = a_row;
-    f.b_step = b_row;
+    stowi_kernel_block of_b = {step, stowi_kernel_smaller(end - step, most), t->column, t->columns};
+    size_t steps = load_b(p, &of_b, r, at, &f);
+    stowi_kernel_block of_a = {t->row, t->rows, step, steps};
+    f.a_row = steps;
+    f.a = p->a(p->user, &of_a, r->a, &f.a_row);
     stowi_kernel_tiles_run(tiles, t->rows, t->columns, steps, &f, to, to_row, mode);
     mode = STOWI_KERNEL_TILE_GO_ON;
+    step += steps;
   }
 }
 
@@ -113,7 +136,7 @@ static void make_tile(const stowi_kernel_lean* p, const stowi_kernel_tiles* tile
     size_t end = step + stowi_kernel_smaller(p->k - step, STOWI_KERNEL_GEMM_CHAIN);
     if (!is_begun) {
       sum_chain(p, tiles, t, step, end, r, to, to_row, STOWI_KERNEL_TILE_SET);
-    } else if (end - step <= steps_of(p, t->columns)) {
+    } else if (p->a_is_there && p->b_is_there) {
       sum_chain(p, tiles, t, step, end, r, to, to_row, STOWI_KERNEL_TILE_ADD);
     } else {
       sum_chain(p, tiles, t, step, end, r, r->sums, t->columns, STOWI_KERNEL_TILE_SET);
@@ -146,21 +169,23 @@ void stowi_kernel_lean_block(const stowi_kernel_lean* p, const stowi_kernel_bloc
     make_chain(p, tiles, block, &r);
     return;
   }
-  for (size_t done = 0; done < block->rows; done += tile_rows(p)) {
+  size_t rows = tile_rows(p, block->columns);
+  for (size_t done = 0; done < block->rows; done += rows) {
     stowi_kernel_block t = *block;
     t.row += done;
-    t.rows = stowi_kernel_smaller(block->rows - done, tile_rows(p));
+    t.rows = stowi_kernel_smaller(block->rows - done, rows);
     make_tile(p, tiles, &t, &r);
   }
 }
 
 // Tiles of the same columns follow each other.
 void stowi_kernel_lean_run(const stowi_kernel_lean* p, size_t begin, size_t end, void* scratch) {
-  size_t rows = divide_up(p->m, tile_rows(p));
+  size_t high = tile_rows(p, p->n);
+  size_t rows = divide_up(p->m, high);
   while (begin < end) {
     size_t count = stowi_kernel_smaller(end - begin, rows - begin % rows);
-    stowi_kernel_block b = {.row = begin % rows * tile_rows(p), .column = begin / rows * COLUMNS};
-    b.rows = stowi_kernel_smaller(p->m - b.row, count * tile_rows(p));
+    stowi_kernel_block b = {.row = begin % rows * high, .column = begin / rows * COLUMNS};
+    b.rows = stowi_kernel_smaller(p->m - b.row, count * high);
     b.columns = stowi_kernel_smaller(p->n - b.column, COLUMNS);
     stowi_kernel_lean_block(p, &b, scratch);
     begin += count;

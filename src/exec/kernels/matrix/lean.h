@@ -23,13 +23,20 @@ typedef struct stowi_kernel_block {
 typedef const float* (*stowi_kernel_lean_load)(const void* user, const stowi_kernel_block* block,
                                                float* room, size_t* row);
 
+// Copies what steps of b have for the columns of |block| to |room|, of |floats|, as many steps of
+// |block| as it has room for, and writes where each begins; returns how many, 1 or more. There is
+// room for at least one step, and for all if there are few.
+typedef size_t (*stowi_kernel_lean_copy)(const void* user, const stowi_kernel_block* block,
+                                         float* room, size_t floats, uint32_t* at);
+
 typedef struct stowi_kernel_lean {
   size_t m, n, k;
   const void* user;  // of all functions
   stowi_kernel_lean_load a;
   stowi_kernel_lean_load b;
-  bool a_is_there, b_is_there;  // never copied
-  float* c;                     // NULL: tiles are in scratch, for |finish|
+  stowi_kernel_lean_copy b_rows;  // NULL: |b| is asked
+  bool a_is_there, b_is_there;    // never copied
+  float* c;                       // NULL: tiles are in scratch, for |finish|
   size_t c_row;
   // Writes what products are added to; returns false where there is nothing. NULL: nothing.
   bool (*begin)(const void* user, const stowi_kernel_block* block, float* to, size_t to_row);

@@ -109,12 +109,74 @@ static const float* load_windows(const void* user, const stowi_kernel_block* blo
                                  size_t* row) {
   const tiles* t = user;
   const stowi_kernel_slide* w = &t->c->window;
-  if (room == NULL) {
-    *row = w->in_count;
-    return (const float*)t->c->x->data + x_first_of(t) + block->row * w->in_count + block->column;
+  (void)room;
+  *row = w->in_count;
+  return (const float*)t->c->x->data + x_first_of(t) + block->row * w->in_count + block->column;
+}
+
+// What all taps along the last dim read of one row of x for a block, if these are few elements.
+typedef struct span {
+  size_t size;               // elements; 0: each tap is copied alone
+  stowi_kernel_tap_run run;  // of them
+} span;
+
+static span span_of(const stowi_kernel_slide* w, const stowi_kernel_block* block, size_t floats) {
+  uint32_t last = w->rank - 1;
+  size_t column = block->column % (size_t)w->out_width;
+  size_t taps = (size_t)w->kernel_width;
+  size_t size = block->columns + (taps - 1) * (size_t)w->dilations[last];
+  if (w->strides[last] != 1 || size > taps * block->columns || size > floats ||
+      column + block->columns > (size_t)w->out_width) {
+    return (span){0};
   }
-  stowi_kernel_conv_load(t->c, x_first_of(t), block, room, *row);
-  return room;
+  int64_t start = (int64_t)column - w->begins[last];
+  int64_t lo = stowi_kernel_min_i64(stowi_kernel_max_i64(-start, 0), (int64_t)size);
+  int64_t hi = stowi_kernel_min_i64(stowi_kernel_max_i64(w->in_width - start, lo), (int64_t)size);
+  return (span){size, {(size_t)lo, (size_t)(hi - lo), size - (size_t)hi, (size_t)(start + lo), 1}};
+}
+
+static void load_span(const stowi_kernel_conv* c, size_t x_first, const step_at* at, size_t row,
+                      const span* s, float* to) {
+  int64_t from = stowi_kernel_slide_row(&c->window, row, at->outer);
+  stowi_kernel_tap_run run = s->run;
+  if (from < 0) {
+    run = (stowi_kernel_tap_run){s->size, 0, 0, 0, 1};
+  } else {
+    run.first += (size_t)from;
+  }
+  stowi_kernel_tap_run_load(&run, c->x, x_first + at->channel * c->window.in_count, 1, 0, to, 0);
+}
+
+static size_t copy_windows(const void* user, const stowi_kernel_block* block, float* room,
+                           size_t floats, uint32_t* begins) {
+  const tiles* t = user;
+  const stowi_kernel_slide* w = &t->c->window;
+  size_t row = block->column / (size_t)w->out_width;
+  size_t column = block->column % (size_t)w->out_width;
+  size_t dilation = (size_t)w->dilations[w->rank - 1];
+  size_t x_first = x_first_of(t);
+  span s = span_of(w, block, floats);
+  size_t size = s.size == 0 ? block->columns : s.size;
+  step_at at = step_of(w, block->row);
+  float* to = room;
+  size_t i = 0;
+  for (; i < block->rows; ++i) {
+    if (i != 0 && s.size != 0 && at.last != 0) {
+      begins[i] = begins[i - 1] + (uint32_t)dilation;
+    } else if ((size_t)(to - room) + size > floats) {
+      break;
+    } else {
+      if (s.size == 0) {
+        load_step(t->c, x_first, &at, row, column, size, to);
+      } else {
+        load_span(t->c, x_first, &at, row, &s, to);
+      }
+      begins[i] = (uint32_t)((size_t)(to - room) + (s.size == 0 ? 0 : at.last * dilation));
+      to += size;
+    }
+    next_step(w, &at);
+  }
+  return i;
 }
 
 static bool begin_tile(const void* user, const stowi_kernel_block* block, float* to,
@@ -173,6 +235,7 @@ static stowi_kernel_lean lean_of(const tiles* t) {
       .user = t,
       .a = load_weights,
       .b = load_windows,
+      .b_rows = is_pointwise(c) ? NULL : copy_windows,
       .a_is_there = c->w->dtype == STOW_F32,
       .b_is_there = is_pointwise(c),
       .c = is_half ? NULL : y + (y == &none ? 0 : stowi_kernel_conv_at(c, &whole, 0)),
@@ -249,29 +312,54 @@ static void make_inside(const tiles* t, const stowi_kernel_block* block, uint32_
 // ---------------------------------------------------------------------------------------------
 // Blocks of positions, and parts of channels
 
-enum { ROWS = 64 };  // in a part
+enum {
+  ROWS = 64,  // in a part, if several workers share the work
+  EDGE = 8,   // positions
+};
 
 static size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
 
-// Positions that blocks do not cross the end of.
-static size_t line_of(const stowi_kernel_conv* c) {
-  size_t width = (size_t)c->window.out_width;
-  return width < NARROW || is_pointwise(c) ? c->window.out_count : width;
+static size_t rows_of(const stowi_kernel_conv* c) {
+  return c->call->workers <= 1 ? c->out_channels : ROWS;
 }
 
-static size_t blocks_of(const stowi_kernel_conv* c) {
-  size_t line = line_of(c);
-  return divide_up(line, STOWI_KERNEL_LEAN_COLUMNS) * (c->window.out_count / line);
+// How a row of the result, or all of it, is divided: blocks that read padding are narrow.
+typedef struct lines {
+  size_t length, count;  // positions that blocks do not cross the end of
+  size_t edge;           // positions of the first block, and at least of the last
+  size_t each;           // blocks in a line
+} lines;
+
+static lines lines_of(const stowi_kernel_conv* c) {
+  const stowi_kernel_slide* w = &c->window;
+  size_t width = (size_t)w->out_width;
+  if (width < NARROW || is_pointwise(c)) {
+    return (lines){w->out_count, 1, 0, divide_up(w->out_count, STOWI_KERNEL_LEAN_COLUMNS)};
+  }
+  int64_t lo;
+  int64_t hi;
+  stowi_kernel_slide_interior(w, &lo, &hi);
+  bool has_edges = has_table(c) && (lo > 0 || (size_t)hi < width) && width > 2 * NARROW;
+  lines l = {width, w->out_rows, has_edges ? EDGE : 0, 0};
+  l.each = divide_up(width - 2 * l.edge, STOWI_KERNEL_LEAN_COLUMNS) + (has_edges ? 2 : 0);
+  return l;
 }
 
-static stowi_kernel_block block_at(const stowi_kernel_conv* c, size_t i) {
-  size_t line = line_of(c);
-  size_t each = divide_up(line, STOWI_KERNEL_LEAN_COLUMNS);
-  size_t parts = divide_up(c->out_channels, ROWS);
-  size_t column = i / parts % each * STOWI_KERNEL_LEAN_COLUMNS;
-  stowi_kernel_block b = {.row = i % parts * ROWS, .column = i / parts / each * line + column};
-  b.rows = stowi_kernel_smaller(c->out_channels - b.row, ROWS);
-  b.columns = stowi_kernel_smaller(line - column, STOWI_KERNEL_LEAN_COLUMNS);
+static stowi_kernel_block block_at(const stowi_kernel_conv* c, const lines* l, size_t i) {
+  size_t rows = rows_of(c);
+  size_t parts = divide_up(c->out_channels, rows);
+  size_t which = i / parts % l->each;
+  size_t end = l->length - l->edge;
+  size_t column = which == 0 ? 0 : l->edge + (which - (l->edge != 0)) * STOWI_KERNEL_LEAN_COLUMNS;
+  size_t next = which == 0 && l->edge != 0 ? l->edge : column + STOWI_KERNEL_LEAN_COLUMNS;
+  if (column >= end) {
+    column = end;
+    end = l->length;
+  }
+  stowi_kernel_block b = {.row = i % parts * rows,
+                          .column = i / parts / l->each * l->length + column};
+  b.rows = stowi_kernel_smaller(c->out_channels - b.row, rows);
+  b.columns = stowi_kernel_smaller(next, end) - column;
   return b;
 }
 
@@ -286,10 +374,11 @@ static void run_blocks(void* user, size_t begin, size_t end, uint32_t worker) {
   const stowi_kernel_conv* c = user;
   unsigned char* scratch =
       (unsigned char*)c->call->scratch + worker * stowi_kernel_conv_lean_size(c);
-  size_t each = blocks_of(c) * divide_up(c->out_channels, ROWS);
+  lines l = lines_of(c);
+  size_t each = l.each * l.count * divide_up(c->out_channels, rows_of(c));
   for (size_t i = begin; i < end; ++i) {
     tiles t = {c, i / each / c->group, i / each % c->group};
-    stowi_kernel_block block = block_at(c, i % each);
+    stowi_kernel_block block = block_at(c, &l, i % each);
     if (is_inside(c, &block)) {
       make_inside(&t, &block, (uint32_t*)(void*)scratch);
     } else {
@@ -300,11 +389,13 @@ static void run_blocks(void* user, size_t begin, size_t end, uint32_t worker) {
 }
 
 void stowi_kernel_conv_lean(stowi_kernel_conv* c) {
-  size_t work = stowi_kernel_smaller(c->out_channels, ROWS) * STOWI_KERNEL_LEAN_COLUMNS * c->depth;
-  if (stow_tensor_elements(c->y) != 0) {
-    stow_kernel_split(
-        c->call,
-        (size_t)c->window.batch * c->group * blocks_of(c) * divide_up(c->out_channels, ROWS),
-        65536 / (work + 1) + 1, run_blocks, c);
+  if (stow_tensor_elements(c->y) == 0) {
+    return;
   }
+  lines l = lines_of(c);
+  size_t blocks = l.each * l.count * divide_up(c->out_channels, rows_of(c));
+  size_t work =
+      stowi_kernel_smaller(c->out_channels, rows_of(c)) * STOWI_KERNEL_LEAN_COLUMNS * c->depth;
+  stow_kernel_split(c->call, (size_t)c->window.batch * c->group * blocks, 65536 / (work + 1) + 1,
+                    run_blocks, c);
 }
