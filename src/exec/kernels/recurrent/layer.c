@@ -283,7 +283,7 @@ static stow_status run_layer(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(RNN, 2, scratch_layer, run_layer);
-STOWI_KERNEL_VARIANTS(GRU, 2, scratch_layer, run_layer);
-STOWI_KERNEL_VARIANTS(LSTM, 2, scratch_layer, run_layer);
-STOWI_KERNEL_VARIANTS(DYNAMIC_QUANTIZE_LSTM, 2, scratch_layer, run_layer);
+STOWI_KERNEL_VARIANTS(RNN, 3, scratch_layer, run_layer);
+STOWI_KERNEL_VARIANTS(GRU, 3, scratch_layer, run_layer);
+STOWI_KERNEL_VARIANTS(LSTM, 3, scratch_layer, run_layer);
+STOWI_KERNEL_VARIANTS(DYNAMIC_QUANTIZE_LSTM, 3, scratch_layer, run_layer);

@@ -35,7 +35,22 @@ static uint64_t multiply_scratch(const stowi_kernel_layer* l) {
   return 0;
 }
 
+static bool reads_bytes(const stowi_kernel_layer* l) {
+  (void)l;
+  return false;
+}
+
 #include "exec/kernels/recurrent/steps_body.h"
+
+static void multiply_bytes(const stowi_kernel_layer* l, size_t rows, const double* a,
+                           const weights* w, double* c, size_t c_row) {
+  (void)l;
+  (void)rows;
+  (void)a;
+  (void)w;
+  (void)c;
+  (void)c_row;
+}
 
 static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t columns, size_t inner) {
   (void)l;
