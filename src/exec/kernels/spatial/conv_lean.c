@@ -37,31 +37,9 @@ static stowi_kernel_conv_part part_of(const tiles* t, const stowi_kernel_block* 
 // ---------------------------------------------------------------------------------------------
 // Windows
 
-// A step as its channel and its tap: the outer dims' and the last one's.
-typedef struct step_at {
-  size_t channel, outer, last;
-} step_at;
-
-static step_at step_of(const stowi_kernel_slide* w, size_t step) {
-  size_t tap = step % w->taps;
-  size_t width = (size_t)w->kernel_width;
-  return (step_at){step / w->taps, tap / width, tap % width};
-}
-
-static void next_step(const stowi_kernel_slide* w, step_at* at) {
-  if (++at->last < (size_t)w->kernel_width) {
-    return;
-  }
-  at->last = 0;
-  if (++at->outer == w->outer_taps) {
-    at->outer = 0;
-    ++at->channel;
-  }
-}
-
 // One step for |count| positions from |column| of row |row| of the result on.
-static void load_step(const stowi_kernel_conv* c, size_t x_first, const step_at* at, size_t row,
-                      size_t column, size_t count, float* to) {
+static void load_step(const stowi_kernel_conv* c, size_t x_first, const stowi_kernel_step* at,
+                      size_t row, size_t column, size_t count, float* to) {
   const stowi_kernel_slide* w = &c->window;
   for (size_t done = 0; done < count;) {
     int64_t from = stowi_kernel_slide_row(w, row, at->outer);
@@ -78,11 +56,14 @@ void stowi_kernel_conv_load(const stowi_kernel_conv* c, size_t x_first,
                             const stowi_kernel_block* block, float* to, size_t to_row) {
   const stowi_kernel_slide* w = &c->window;
   size_t width = (size_t)w->out_width;
-  step_at at = step_of(w, block->row);
+  if (block->rows == 0) {
+    return;
+  }
+  stowi_kernel_step at = stowi_kernel_step_at(w, block->row);
   for (size_t i = 0; i < block->rows; ++i) {
     load_step(c, x_first, &at, block->column / width, block->column % width, block->columns,
               to + i * to_row);
-    next_step(w, &at);
+    stowi_kernel_step_next(w, &at);
   }
 }
 
@@ -135,8 +116,8 @@ static span span_of(const stowi_kernel_slide* w, const stowi_kernel_block* block
   return (span){size, {(size_t)lo, (size_t)(hi - lo), size - (size_t)hi, (size_t)(start + lo), 1}};
 }
 
-static void load_span(const stowi_kernel_conv* c, size_t x_first, const step_at* at, size_t row,
-                      const span* s, float* to) {
+static void load_span(const stowi_kernel_conv* c, size_t x_first, const stowi_kernel_step* at,
+                      size_t row, const span* s, float* to) {
   int64_t from = stowi_kernel_slide_row(&c->window, row, at->outer);
   stowi_kernel_tap_run run = s->run;
   if (from < 0) {
@@ -157,7 +138,7 @@ static size_t copy_windows(const void* user, const stowi_kernel_block* block, fl
   size_t x_first = x_first_of(t);
   span s = span_of(w, block, floats);
   size_t size = s.size == 0 ? block->columns : s.size;
-  step_at at = step_of(w, block->row);
+  stowi_kernel_step at = stowi_kernel_step_at(w, block->row);
   float* to = room;
   size_t i = 0;
   for (; i < block->rows; ++i) {
@@ -174,7 +155,7 @@ static size_t copy_windows(const void* user, const stowi_kernel_block* block, fl
       begins[i] = (uint32_t)((size_t)(to - room) + (s.size == 0 ? 0 : at.last * dilation));
       to += size;
     }
-    next_step(w, &at);
+    stowi_kernel_step_next(w, &at);
   }
   return i;
 }
@@ -264,12 +245,12 @@ static bool is_inside(const stowi_kernel_conv* c, const stowi_kernel_block* bloc
   size_t width = (size_t)w->out_width;
   int64_t start = (int64_t)(block->column % width) - w->begins[last];
   int64_t end = start + (int64_t)block->columns + (w->kernel_width - 1) * w->dilations[last];
-  bool is = has_table(c) && block->column % width + block->columns <= width && start >= 0 &&
-            end <= w->in_width && c->in_channels <= UINT32_MAX / w->in_count;
+  bool is = has_table(c) && c->depth != 0 && start >= 0 && end <= w->in_width &&
+            block->column % width + block->columns <= width;
   for (size_t tap = 0; is && tap < w->outer_taps; ++tap) {
     is = stowi_kernel_slide_row(w, block->column / width, tap) >= 0;
   }
-  return is;
+  return is && c->in_channels <= UINT32_MAX / w->in_count;
 }
 
 // Where |steps| steps from |step| on begin for the block, in elements of the group's channels.
@@ -278,7 +259,7 @@ static void fill_table(const stowi_kernel_conv* c, const stowi_kernel_block* blo
   const stowi_kernel_slide* w = &c->window;
   uint32_t last = w->rank - 1;
   size_t width = (size_t)w->out_width;
-  step_at at = step_of(w, step);
+  stowi_kernel_step at = stowi_kernel_step_at(w, step);
   int64_t column = (int64_t)(block->column % width) - w->begins[last];
   int64_t row = 0;
   for (size_t i = 0; i < steps; ++i) {
@@ -287,7 +268,7 @@ static void fill_table(const stowi_kernel_conv* c, const stowi_kernel_block* blo
     }
     table[i] =
         (uint32_t)(at.channel * w->in_count + (size_t)row + at.last * (size_t)w->dilations[last]);
-    next_step(w, &at);
+    stowi_kernel_step_next(w, &at);
   }
 }
 
