@@ -77,6 +77,15 @@ STOW_API const stow_kernel* stow_kernels_get_custom(const stow_kernels* kernels,
 
 typedef struct stow_prepared stow_prepared;
 
+// Whether params and constants are packed: given to the kernel that reads them in the order in
+// which it reads them (stow_kernel.pack). Only those with data in the graph that are read by one
+// node, and are neither state nor outputs.
+typedef enum stow_pack {
+  STOW_PACK_AUTO,   // if that needs at most an eighth more bytes than they have
+  STOW_PACK_NEVER,  // weights are used where they lie
+  STOW_PACK_ALWAYS  // whatever it needs
+} stow_pack;
+
 typedef struct stow_prepare_options {
   size_t struct_size;           // written by stow_prepare_options_init
   uint32_t threads;             // that work on a run, including the caller's; 1
@@ -84,6 +93,7 @@ typedef struct stow_prepare_options {
   // The fastest variant of every kernel, with as much scratch as it takes; false: the fastest that
   // fits into the arena that tensors need anyway.
   bool fastest;
+  stow_pack pack;  // AUTO
 } stow_prepare_options;
 
 STOW_API void stow_prepare_options_defaults(stow_prepare_options* options);
@@ -103,6 +113,16 @@ STOW_API void stow_prepared_destroy(stow_prepared* prepared);
 // The effects to plan with: those of the graph's `with` clauses, and what kernels need. Owned by
 // |prepared|; the caller may add to them until the plan is made.
 STOW_API stow_effects* stow_prepared_effects(stow_prepared* prepared);
+// What is packed: not yet made, but counted.
+typedef struct stow_prepared_info {
+  size_t struct_size;     // sizeof(stow_prepared_info), set by the caller
+  size_t packed_count;    // weights
+  uint64_t packed_bytes;  // which executors share; the first one makes them
+  uint64_t packed_from;   // bytes that these weights have in the graph and no kernel reads
+} stow_prepared_info;
+// Fills |out_info|. STOW_ERR_INVALID_ARGUMENT if its |struct_size| is out of range.
+STOW_API stow_status stow_prepared_describe(const stow_prepared* prepared,
+                                            stow_prepared_info* out_info);
 
 // ---------------------------------------------------------------------------------------------
 // Executors
@@ -136,7 +156,10 @@ typedef struct stow_exec_options {
   const void* (*weight)(void* user, stow_value value, size_t* out_size);
   // Called before and after each node; false stops the run with STOW_ERR_GAVE_UP. May be NULL.
   bool (*on_step)(void* user, const stow_exec_event* event);
-  void* user;  // passed to both
+  void* user;  // passed to all functions
+  // Called by stow_exec_create for each weight that was copied or packed: its |size| bytes are not
+  // read again, or hardly ever, so that pages of a file may be given back. May be NULL.
+  void (*on_copied)(void* user, stow_value value, const void* data, size_t size);
 } stow_exec_options;
 
 STOW_API void stow_exec_options_defaults(stow_exec_options* options);

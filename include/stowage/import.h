@@ -71,6 +71,10 @@ typedef struct stow_model stow_model;
 
 // NULL is allowed. Destroy imports of the model first.
 STOW_API void stow_model_close(stow_model* model);
+// Tells that |size| bytes of a weight are not needed soon, because they were copied: of a file that
+// is mapped, whole pages are given back to the system, which reads them again if need be. Of other
+// bytes, and where |data| is not the model's, nothing happens.
+STOW_API void stow_model_give_back(const stow_model* model, const void* data, size_t size);
 
 typedef struct stow_model_info {
   size_t struct_size;

@@ -80,6 +80,8 @@ typedef struct stow_kernel_call {
   // Numbers of |attrs| by which the library's kernels find them; NULL: by name.
   const uint16_t* attr_ids;
   uint32_t variant;  // below stow_kernel.variant_count; a call without this field has 0
+  // Bit k: the data of operand k is what stow_kernel.pack made of it; 0 for kernels without it.
+  uint64_t packed;
 } stow_kernel_call;
 
 // A kernel may compute in several ways, its variants, numbered from the fastest to the one that
@@ -102,6 +104,15 @@ typedef struct stow_kernel {
   bool in_place;            // supports results in place of operands; false: there are none
   const void* reserved[2];  // must be NULL; for later versions
   uint32_t variant_count;   // 0 is 1
+  // Packing: an operand that is a param or constant may be given to |run| in another order, which
+  // is made once, before the first run. Both are NULL: none is.
+  //
+  // The bytes that operand |k|, below 64, takes then; 0: it stays as it is. Depends on dtypes, dims
+  // and attributes alone. Later |scratch| and |run| see it in |call->packed|.
+  uint64_t (*pack_size)(const stow_kernel_call* call, size_t k);
+  // Writes all these bytes of operand |k|, to |out|, aligned to 64: elements of its dtype, of which
+  // some may be there twice or be 0. Only its data is there.
+  void (*pack)(const stow_kernel_call* call, size_t k, void* out);
 } stow_kernel;
 
 // ---------------------------------------------------------------------------------------------

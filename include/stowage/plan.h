@@ -204,6 +204,8 @@ typedef struct stow_plan_info {
   uint64_t peak_scratch;  // bytes of scratch in the load of that step
   uint32_t threads;       // of libstowage-exec's kernels, whose scratch is planned; 0: it is not
   bool fastest;           // with stow_prepare_options.fastest
+  uint32_t pack;          // and stow_prepare_options.pack
+  uint64_t packed_bytes;  // of weights that are packed for these kernels, beside the arena
 } stow_plan_info;
 // Fills |out_info|, whose |struct_size| the caller sets. STOW_ERR_INVALID_ARGUMENT if that is out
 // of range.

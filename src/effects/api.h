@@ -16,8 +16,10 @@ bool stowi_effects_are_of(const stow_effects* effects, const stow_graph* graph);
 STOWI_SHARED void stowi_effects_set_verified(stow_effects* effects);
 // Whose scratch it is.
 typedef struct stowi_effects_kernels {
-  uint32_t threads;  // of the library's kernels; 0: it is others'
-  bool fastest;      // stow_prepare_options
+  uint32_t threads;       // of the library's kernels; 0: it is others'
+  bool fastest;           // stow_prepare_options
+  uint8_t pack;           // stow_pack
+  uint64_t packed_bytes;  // of weights that are packed
 } stowi_effects_kernels;
 STOWI_SHARED void stowi_effects_set_kernels(stow_effects* effects, stowi_effects_kernels kernels);
 stowi_effects_kernels stowi_effects_kernels_of(const stow_effects* effects);

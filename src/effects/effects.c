@@ -589,7 +589,7 @@ void stowi_effects_set_kernels(stow_effects* effects, stowi_effects_kernels kern
 }
 
 stowi_effects_kernels stowi_effects_kernels_of(const stow_effects* effects) {
-  return effects == NULL ? (stowi_effects_kernels){0, false} : effects->kernels;
+  return effects == NULL ? (stowi_effects_kernels){0} : effects->kernels;
 }
 
 stow_status stowi_effects_verify_graph(const stow_effects* effects, const stow_graph* graph,

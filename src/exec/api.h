@@ -9,4 +9,16 @@
 // Owned by |prepared|.
 const stowi_exec_program* stowi_exec_prepared_program(const stow_prepared* prepared);
 
+// Who is told which weights were copied (stow_exec_options.on_copied).
+typedef struct stowi_exec_copied {
+  void (*on_copied)(void* user, stow_value value, const void* data, size_t size);
+  void* user;
+} stowi_exec_copied;
+// Packs the weights that were chosen, unless that was done before. Threads may do this at the same
+// time.
+stow_status stowi_exec_pack(const stow_prepared* prepared, stowi_exec_copied copied,
+                            stow_diag* diag);
+// After that, what the packed weight |value| became: stowi_exec_value.packed_bytes bytes.
+const void* stowi_exec_packed_data(const stow_prepared* prepared, stow_value value);
+
 #endif  // STOWAGE_SRC_EXEC_API_H_

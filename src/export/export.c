@@ -68,6 +68,7 @@ static stow_status make(stowi_export* program, stow_diag* diag) {
   bool has_sets = stowi_export_set_init(&program->library, program->allocator) == STOW_OK &&
                   stowi_export_set_init(&program->tool, program->allocator) == STOW_OK;
   STOW_TRY(stowi_need_memory(has_sets, diag));
+  STOW_TRY(stowi_exec_pack(program->prepared, (stowi_exec_copied){NULL, NULL}, diag));
   STOW_TRY(stowi_export_lay_out(program, diag));
   STOW_TRY(stowi_export_find_ports(program, diag));
   STOW_TRY(add_sources(program, diag));
@@ -90,6 +91,7 @@ stow_status stowi_export_create(const stow_prepared* prepared, const stow_plan* 
   STOW_TRY(stowi_need_memory(program != NULL, diag));
   program->allocator = allocator;
   program->options = *options;
+  program->prepared = prepared;
   program->tables = stowi_exec_prepared_program(prepared);
   program->graph = program->tables->graph;
   program->plan = plan;

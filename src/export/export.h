@@ -16,6 +16,7 @@ typedef struct stowi_export_weight {
   const void* data;
   size_t size;
   size_t file;     // the number of the file that it is in
+  bool is_packed;  // for the kernel that reads it
   bool is_preset;  // it lives in the arena, and is put there before every run
 } stowi_export_weight;
 
@@ -44,6 +45,7 @@ struct stowi_export {
   char macro[STOWI_EXPORT_NAME_SIZE];  // the name in capitals
   const stow_graph* graph;
   const stow_plan* plan;
+  const stow_prepared* prepared;
   const stowi_exec_program* tables;  // of what was prepared
   stowi_exec_code code;
   STOWI_VEC(stowi_export_port) ports;

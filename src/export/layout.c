@@ -141,12 +141,19 @@ static stow_status add_weight(stowi_export* program, stow_value value, stow_diag
   if (data == NULL || size == 0) {
     return STOW_OK;
   }
+  const stowi_exec_value* facts = &program->tables->values[value];
+  if (facts->packed_bytes != 0) {
+    data = stowi_exec_packed_data(program->prepared, value);
+    size = (size_t)facts->packed_bytes;
+  }
   STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(program->allocator, &program->weights, 1) == STOW_OK,
                              diag));
-  stowi_export_weight weight = {.value = value,
-                                .data = data,
-                                .size = size,
-                                .is_preset = stow_plan_value_slot(program->plan, value, &slot)};
+  stowi_export_weight weight = {
+      .value = value,
+      .data = data,
+      .size = size,
+      .is_packed = facts->packed_bytes != 0,
+      .is_preset = facts->packed_bytes == 0 && stow_plan_value_slot(program->plan, value, &slot)};
   if (!weight.is_preset) {
     program->places[value] =
         (stowi_export_place){.is_there = true, .weight = program->weights.count, .offset = 0};

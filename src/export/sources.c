@@ -229,7 +229,8 @@ static bool has_kernel(const char* text, const char* macro, const char* op) {
 bool stowi_export_set_add_kernel(stowi_export_set* set, const char* op) {
   for (size_t i = 0; i < stowi_export_sources_count; ++i) {
     if (has_kernel(stowi_export_sources[i].text, "STOWI_KERNEL", op) ||
-        has_kernel(stowi_export_sources[i].text, "STOWI_KERNEL_VARIANTS", op)) {
+        has_kernel(stowi_export_sources[i].text, "STOWI_KERNEL_VARIANTS", op) ||
+        has_kernel(stowi_export_sources[i].text, "STOWI_KERNEL_PACKED", op)) {
       if (mark(set, i)) {
         close_over(set);
       }

@@ -284,9 +284,9 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
   } else {
     stowi_export_put(out, "arena + %" PRIu64 ", %" PRIu64 ", ", scratch.offset, scratch.size);
   }
-  stowi_export_put(out, "%zu, %zu, %zu, STOW_OP_%s, %" PRIu32 ", %" PRIu32 "},\n",
+  stowi_export_put(out, "%zu, %zu, %zu, STOW_OP_%s, %" PRIu32 ", %" PRIu32 ", %" PRIu64 "u},\n",
                    step->operand_count, step->result_count, step->attr_count, op, node,
-                   program->code.variants[node]);
+                   program->code.variants[node], step->packed);
 }
 
 static void print_steps(stowi_export_out* out, const stowi_export* program) {

@@ -94,7 +94,7 @@ void stowi_export_print_weights(stowi_export_out* out, const stowi_export* progr
     if (weights[i].file == number) {
       stowi_export_put(out, "\n// ");
       stowi_export_put_comment(out, stow_graph_value_name(program->graph, weights[i].value));
-      stowi_export_put(out, "\n_Alignas(16) ");
+      stowi_export_put(out, weights[i].is_packed ? ", packed\n_Alignas(64) " : "\n_Alignas(16) ");
       print_declaration(out, program, &weights[i]);
       stowi_export_put(out, " = {\n");
       print_words(out, &weights[i],

@@ -60,6 +60,7 @@ typedef struct stowi_import_tally stowi_import_tally;
 
 typedef struct stowi_import_provider {
   void (*close)(stow_model* model);
+  void (*give_back)(const stow_model* model, const void* data, size_t size);
   // Writes a declared type; |info| is one of the model's inputs or outputs.
   stow_status (*print_type)(const stowi_import_info* info, stow_writer writer);
   // Calls stowi_import_tally_weight for each weight; false where that returned false.

@@ -15,6 +15,10 @@ void stow_model_close(stow_model* model) {
   model->provider->close(model);
 }
 
+void stow_model_give_back(const stow_model* model, const void* data, size_t size) {
+  model->provider->give_back(model, data, size);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Ops
 

@@ -26,6 +26,11 @@ const char* stowi_plan_kind_text(stowi_plan_kind kind) { return kind_texts[kind]
 
 const char* stowi_plan_params_text(stowi_plan_params params) { return params_texts[params]; }
 
+const char* stowi_plan_pack_text(uint32_t pack) {
+  static const char* const names[] = {"auto", "never", "always"};
+  return names[pack < 3 ? pack : 0];
+}
+
 const char* stowi_plan_io_text(stow_io_policy io) {
   return io == STOW_IO_CONSUME ? "consume" : io == STOW_IO_EXTERNAL ? "external" : "keep";
 }
@@ -350,7 +355,9 @@ stow_status stow_plan_describe(const stow_plan* plan, stow_plan_info* out_info) 
                          .peak_count = stowi_plan_peak_count(plan),
                          .peak_scratch = stowi_plan_peak_scratch(plan),
                          .threads = plan->facts.kernels.threads,
-                         .fastest = plan->facts.kernels.fastest};
+                         .fastest = plan->facts.kernels.fastest,
+                         .pack = plan->facts.kernels.pack,
+                         .packed_bytes = plan->facts.kernels.packed_bytes};
   return stowi_fill_struct(out_info, &info, sizeof(info), "stow_plan_info", NULL);
 }
 

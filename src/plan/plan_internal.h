@@ -159,6 +159,8 @@ static inline uint64_t stowi_plan_footprint_end(const stowi_plan_value* value) {
 const char* stowi_plan_kind_text(stowi_plan_kind kind);
 const char* stowi_plan_params_text(stowi_plan_params params);
 const char* stowi_plan_io_text(stow_io_policy io);
+// As `--pack` names it: how weights are packed for kernels, a stow_pack of exec.h.
+const char* stowi_plan_pack_text(uint32_t pack);
 
 // A value in diagnostics: `%7`, or `%7 "name"`.
 typedef struct stowi_plan_value_text {

@@ -57,11 +57,13 @@ typedef struct way {
   const kernel_case* c;
   uint32_t workers;
   uint32_t variant;
+  uint64_t packs;         // operands that are packed, where the kernel can
   uint64_t scratch;       // that was asked for, in bytes
   size_t in_place[MOST];  // by result: the operand that it is in place of; NONE
   size_t same[MOST];      // by operand: the one whose bytes it shares; NONE
   buffer operands[MOST];
   buffer results[MOST];
+  buffer packed[MOST];  // by operand
   stow_tensor operand_tensors[MOST];
   stow_tensor result_tensors[MOST];
   bool is_frozen;
@@ -322,6 +324,10 @@ static way way_of(uint32_t workers, uint32_t variant) {
 // The operand whose bytes operand |k| is given.
 static size_t home_of(const way* w, size_t k) { return w->same[k] == NONE ? k : w->same[k]; }
 
+static void* operand_data(const way* w, size_t k) {
+  return w->packed[k].data != NULL ? w->packed[k].data : w->operands[home_of(w, k)].data;
+}
+
 static bool is_written(const way* w, size_t operand) {
   for (size_t k = 0; k < w->c->result_count; ++k) {
     if (w->in_place[k] != NONE && home_of(w, w->in_place[k]) == operand) {
@@ -343,7 +349,7 @@ static void way_prepare(way* w, const kernel_case* c) {
   }
   for (size_t k = 0; k < c->operand_count; ++k) {
     if (c->operands[k].data != NULL) {
-      w->operand_tensors[k] = tensor_of(operand_type(c, k), w->operands[home_of(w, k)].data);
+      w->operand_tensors[k] = tensor_of(operand_type(c, k), operand_data(w, k));
     }
   }
   for (size_t k = 0; k < c->result_count; ++k) {
@@ -374,7 +380,7 @@ static stow_status ask_scratch(way* w, const stow_kernel* kernel, stow_kernel_ca
   }
   stow_status status = kernel->scratch(call, out_bytes);
   for (size_t k = 0; k < c->operand_count; ++k) {
-    w->operand_tensors[k].data = w->operands[k].data;
+    w->operand_tensors[k].data = operand_data(w, k);
   }
   for (size_t k = 0; k < c->result_count; ++k) {
     memcpy(w->result_tensors[k].dims, c->types[k].dims, sizeof(c->types[k].dims));
@@ -422,6 +428,36 @@ static stow_status way_call(way* w, stow_kernel_call* call) {
   return status;
 }
 
+// Bit k: operand |k| can be packed.
+static uint64_t packable(const kernel_case* c, const stow_kernel_call* call) {
+  const stow_kernel* kernel = stowi_kernel_of(call->op);
+  uint64_t bits = 0;
+  for (size_t k = 0; kernel->pack_size != NULL && k < c->operand_count; ++k) {
+    bool can = call->operands[k] != NULL && kernel->pack_size(call, k) != 0;
+    bits |= (uint64_t)can << k;
+  }
+  return bits;
+}
+
+// Packed operands are all that the kernel sees of them.
+static void pack_operands(way* w, stow_kernel_call* call) {
+  const stow_kernel* kernel = stowi_kernel_of(call->op);
+  uint64_t bits = w->packs & packable(w->c, call);
+  for (size_t k = 0; k < w->c->operand_count; ++k) {
+    if ((bits >> k & 1) != 0) {
+      w->packed[k] = buffer_make((size_t)kernel->pack_size(call, k));
+      kernel->pack(call, k, w->packed[k].data);
+      test_check(buffer_is_intact(&w->packed[k]), __FILE__, __LINE__, "packs outside operand %zu",
+                 k);
+    }
+  }
+  for (size_t k = 0; k < w->c->operand_count; ++k) {
+    w->operand_tensors[k].data = operand_data(w, k);
+  }
+  call->packed = bits;
+  w->packs = bits;
+}
+
 static stow_status way_run(way* w, const kernel_case* c) {
   static stow_attr attrs[STOW_MAX_ATTRS + MOST];
   const stow_tensor* operands[MOST];
@@ -449,6 +485,7 @@ static stow_status way_run(way* w, const kernel_case* c) {
       .message_size = sizeof(w->message),
       .variant = w->variant,
   };
+  pack_operands(w, &call);
   return way_call(w, &call);
 }
 
@@ -456,6 +493,7 @@ static void way_free(way* w) {
   for (size_t k = 0; k < MOST; ++k) {
     buffer_free(&w->operands[k]);
     buffer_free(&w->results[k]);
+    buffer_free(&w->packed[k]);
   }
 }
 
@@ -616,26 +654,47 @@ static void run_in_place(kernel_case* c) {
   }
 }
 
-// Every variant, alone and divided: the same bits, and no more scratch than the one before.
-static void run_variants(kernel_case* c, uint32_t workers) {
+// Every variant, alone and divided: the same bits, and no more scratch than the one before. With
+// operands that are packed too. Returns those that could be.
+static uint64_t run_variants(kernel_case* c, uint32_t workers, uint64_t packs) {
   uint64_t before = UINT64_MAX;
+  uint64_t packed = 0;
   for (uint32_t variant = 0; variant < variant_count(c); ++variant) {
-    char name[64];
-    snprintf(name, sizeof(name), "variant %u, %u workers", variant, workers);
+    char name[96];
     way w = way_of(workers, variant);
+    w.packs = packs;
+    snprintf(name, sizeof(name), "variant %u, %u workers, packing %llx", variant, workers,
+             (unsigned long long)packs);
     compare(c, &c->plain, &w, name);
     test_check(w.scratch <= before, __FILE__, __LINE__, "%s needs %llu bytes, %llu before", name,
                (unsigned long long)w.scratch, (unsigned long long)before);
     before = w.scratch;
-    c->least_scratch = w.scratch;
+    packed = w.packs;
+    if (packs == 0) {
+      c->least_scratch = w.scratch;
+    }
+  }
+  return packed;
+}
+
+static void run_packed(kernel_case* c) {
+  uint64_t all = c->plain.status == STOW_OK ? run_variants(c, 1, UINT64_MAX) : 0;
+  if (all != 0) {
+    run_variants(c, WORKERS, all);
+  }
+  for (size_t k = 0; k < c->operand_count && (all & (all - 1)) != 0; ++k) {
+    if ((all >> k & 1) != 0) {
+      run_variants(c, 1, UINT64_C(1) << k);
+    }
   }
 }
 
 stow_status kernel_case_run(kernel_case* c) {
   outcome_free(&c->plain);
   run_plain(c, &c->plain, c->message);
-  run_variants(c, WORKERS);
-  run_variants(c, 1);
+  run_variants(c, WORKERS, 0);
+  run_variants(c, 1, 0);
+  run_packed(c);
   run_in_place(c);
   return c->plain.status;
 }

@@ -103,15 +103,21 @@ static void split_small(void* pool, size_t count, size_t grain, stow_split_task 
   }
 }
 
+static uint64_t scratch_of_gemm(const stowi_kernel_gemm* g, uint32_t workers) {
+  return g->a_steps != 0 || g->b_steps != 0
+             ? stowi_kernel_gemm_packed_scratch(g, workers)
+             : stowi_kernel_gemm_scratch(g->m, g->n, g->k, workers, g->variant);
+}
+
 // Every variant, divided and alone, with exactly the scratch that it needs.
-static void check_variants(sample* s, const float* before) {
+static void check_variants(sample* s, const float* before, const char* factors) {
   stow_kernel_call call = {.workers = 3, .splitter = {split_small, NULL}};
   const stowi_kernel_gemm* g = &s->gemm;
   for (uint32_t variant = 0; variant < STOWI_KERNEL_GEMM_VARIANTS; ++variant) {
-    char how[32];
+    char how[64];
     s->gemm.variant = variant;
     for (uint32_t workers = 1; workers <= 3; workers += 2) {
-      size_t size = (size_t)stowi_kernel_gemm_scratch(g->m, g->n, g->k, workers, variant);
+      size_t size = (size_t)scratch_of_gemm(g, workers);
       unsigned char* scratch = aligned_alloc(64, size + 64);
       memset(scratch + size, 0xa5, 64);
       memcpy(s->actual, before, s->c_size * sizeof(float));
@@ -120,7 +126,7 @@ static void check_variants(sample* s, const float* before) {
       } else {
         stowi_kernel_gemm_run(&call, g, scratch);
       }
-      snprintf(how, sizeof(how), "variant %u, %u workers", variant, workers);
+      snprintf(how, sizeof(how), "variant %u, %u workers, %s", variant, workers, factors);
       check_same(s, how);
       for (size_t i = 0; i < 64; ++i) {
         CHECK(scratch[size + i] == 0xa5);
@@ -128,6 +134,48 @@ static void check_variants(sample* s, const float* before) {
       free(scratch);
     }
   }
+}
+
+// The same with factors that are packed, in whole and, where there are several steps, from the
+// second one on.
+static void check_packed(sample* s, const float* before) {
+  stowi_kernel_gemm plain = s->gemm;
+  size_t steps = plain.k + 1;
+  float* a = floats(plain.m * steps);
+  float* b = floats(stowi_kernel_gemm_pack_b_size(steps, plain.n) / sizeof(float));
+  float* longer_a = floats(plain.m * steps);
+  float* longer_b = floats(plain.n * steps);
+  for (size_t p = 0; p < plain.k; ++p) {
+    for (size_t i = 0; i < plain.m; ++i) {
+      longer_a[i * steps + p + 1] = plain.a.data[i * plain.a.row + p * plain.a.column];
+    }
+    for (size_t j = 0; j < plain.n; ++j) {
+      longer_b[(p + 1) * plain.n + j] = plain.b.data[p * plain.b.row + j * plain.b.column];
+    }
+  }
+  stowi_kernel_gemm_pack_a(&(stowi_kernel_matrix){longer_a, steps, 1}, plain.m, steps, a);
+  stowi_kernel_gemm_pack_b(&(stowi_kernel_matrix){longer_b, plain.n, 1}, steps, plain.n, b);
+  for (unsigned which = 1; which < 4; ++which) {
+    if ((which & 1) != 0 && plain.alpha != 1) {
+      continue;
+    }
+    s->gemm = plain;
+    s->gemm.first_step = 1;
+    if ((which & 1) != 0) {
+      s->gemm.a = (stowi_kernel_matrix){a, 0, 0};
+      s->gemm.a_steps = steps;
+    }
+    if ((which & 2) != 0) {
+      s->gemm.b = (stowi_kernel_matrix){b, 0, 0};
+      s->gemm.b_steps = steps;
+    }
+    check_variants(s, before, which == 1 ? "a packed" : which == 2 ? "b packed" : "both packed");
+  }
+  s->gemm = plain;
+  free(a);
+  free(b);
+  free(longer_a);
+  free(longer_b);
 }
 
 static void check_shape(size_t m, size_t n, size_t k, unsigned way) {
@@ -140,7 +188,8 @@ static void check_shape(size_t m, size_t n, size_t k, unsigned way) {
     stowi_kernel_gemm_by(stowi_kernel_tiles_at(i), &s.gemm, s.scratch);
     check_same(&s, stowi_kernel_tiles_at(i)->name);
   }
-  check_variants(&s, before);
+  check_variants(&s, before, "");
+  check_packed(&s, before);
   free(before);
   sample_destroy(&s);
 }
@@ -193,7 +242,9 @@ TEST(ScratchGrowsWithEveryArgument) {
 
 TEST(AnEmptySumKeepsTheAddend) {
   float c[4] = {1, 2, 3, 4};
-  stowi_kernel_gemm g = {2, 2, 0, {NULL, 0, 1}, {NULL, 2, 1}, c, 2, 1, true, 0};
+  stowi_kernel_gemm g = {.m = 2, .n = 2, .b = {NULL, 2, 1}, .c = c, .c_row = 2, .alpha = 1};
+  g.a.column = 1;
+  g.accumulate = true;
   stowi_kernel_gemm_alone(&g, NULL);
   CHECK(c[0] == 1 && c[3] == 4);
   g.accumulate = false;

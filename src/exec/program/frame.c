@@ -64,5 +64,6 @@ void stowi_exec_frame_call(stowi_exec_frame* frame, stow_node node) {
   call->scratch = stowi_exec_nothing;
   call->scratch_size = 0;
   call->variant = 0;
+  call->packed = step->packed;
   call->user = step->kernel.user;
 }

@@ -18,6 +18,10 @@ typedef struct stowi_exec_value {
   // A view is |distance| bytes into |parent|, where a plan lets it; STOW_VALUE_NONE: it is none.
   stow_value parent;
   uint64_t distance;
+  // Of a weight that is packed: for the one node that reads it, and where, among all that are.
+  uint64_t packed_bytes;  // 0: it is not
+  uint64_t packed_at;
+  stow_node packed_for;
   bool is_boundary : 1;
   bool is_input : 1;
   bool is_output : 1;
@@ -49,6 +53,7 @@ typedef struct stowi_exec_step {
   size_t scratch_index;
   stowi_exec_price prices[STOWI_EXEC_MOST_PRICES];
   uint32_t price_count;  // 0 without a kernel
+  uint64_t packed;       // bit k: operand k is
   bool is_bounded;       // dims of its results are computed again in each run
 } stowi_exec_step;
 
@@ -60,6 +65,7 @@ typedef struct stowi_exec_program {
   size_t attr_count;
   size_t most_operands;  // of a step
   size_t most_results;
+  uint64_t packed_size;      // bytes of all weights that are packed, each aligned
   stowi_exec_value* values;  // by value
   stowi_exec_step* steps;    // by node
   stow_attr* attrs;          // of all steps

@@ -45,6 +45,10 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
                       "has a slot in the arena and cannot be bound", diag);
   }
+  if (facts->packed_bytes != 0) {
+    return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
+                      "was packed and cannot be bound; prepare with STOW_PACK_NEVER", diag);
+  }
   size_t alignment = stowi_exec_dtype_alignment(tensor->dtype);
   if (size < facts->bytes || (data == NULL && facts->bytes != 0)) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s needs %" PRIu64 " bytes, but %zu were given",
@@ -165,6 +169,9 @@ stow_status stow_exec_value(const stow_exec* exec, stow_value value, stow_diag* 
   *out_tensor = (stow_tensor){0};
   STOW_TRY(check_value(exec, value, diag));
   void* data = stowi_exec_data(exec, value);
+  if (exec->program->values[value].packed_bytes != 0) {
+    memcpy(&data, &exec->places[value].source, sizeof(data));
+  }
   if (data == NULL && exec->program->values[value].bytes != 0) {
     return fail_value(exec, value, STOW_ERR_NOT_FOUND, "is not bound", diag);
   }

@@ -6,6 +6,7 @@
 #include <stowage/exec.h>
 
 #include "effects/api.h"
+#include "exec/api.h"
 #include "exec/program/code.h"
 #include "exec/program/frame.h"
 #include "exec/program/words.h"

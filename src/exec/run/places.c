@@ -152,7 +152,7 @@ static bool needs_copy(const stow_exec* exec, stow_value value) {
   const stowi_exec_value_place* place = &exec->places[value];
   size_t alignment = stowi_exec_dtype_alignment(facts->type->dtype);
   return facts->is_boundary && place->source != NULL && !place->has_slot && facts->bytes != 0 &&
-         (facts->is_input || (uintptr_t)place->source % alignment != 0);
+         facts->packed_bytes == 0 && (facts->is_input || (uintptr_t)place->source % alignment != 0);
 }
 
 static stow_status make_weights(stow_exec* exec, stow_diag* diag) {
@@ -185,6 +185,14 @@ static void put(stow_exec* exec, stow_value value) {
   place->is_set = true;
 }
 
+// What is packed has no other place, though the plan may give it a slot.
+static void put_packed(stow_exec* exec, stow_value value) {
+  const void* data = stowi_exec_packed_data(exec->prepared, value);
+  memcpy(&tensor_of(exec, value)->data, &data, sizeof(data));
+  exec->places[value].is_set = true;
+  exec->places[value].is_consumed = false;
+}
+
 static void put_weights(stow_exec* exec) {
   unsigned char* at = exec->weights;
   for (stow_value value = 0; value < exec->program->value_count; ++value) {
@@ -194,6 +202,10 @@ static void put_weights(stow_exec* exec) {
       continue;
     }
     stow_tensor* tensor = tensor_of(exec, value);
+    if (facts->packed_bytes != 0) {
+      put_packed(exec, value);
+      continue;
+    }
     if (needs_copy(exec, value)) {
       tensor->data = at;
       at += (facts->bytes + STOWI_EXEC_WEIGHT_ALIGNMENT - 1) / STOWI_EXEC_WEIGHT_ALIGNMENT *
@@ -202,6 +214,10 @@ static void put_weights(stow_exec* exec) {
       memcpy(&tensor->data, &place->source, sizeof(tensor->data));
     }
     put(exec, value);
+    if (exec->options.on_copied != NULL && !facts->is_input && facts->bytes != 0 &&
+        tensor->data != place->source) {
+      exec->options.on_copied(exec->options.user, value, place->source, (size_t)facts->bytes);
+    }
   }
 }
 

@@ -29,6 +29,7 @@ typedef struct preparer {
   stowi_exec_choose choose;  // NULL: all variants are priced
   void* user;
   stowi_exec_frame frame;
+  stowi_exec_packer packer;
   stow_diag* diag;
 } preparer;
 
@@ -185,6 +186,8 @@ static stow_status prepare_node(preparer* p, stow_node node) {
     return fail_no_kernel(p, node);
   }
   p->prepared->program.steps[node].kernel = *kernel;
+  stowi_exec_frame_call(&p->frame, node);
+  stowi_exec_packer_choose(&p->packer, node, &p->frame.call);
   STOW_TRY(ask_prices(p, node, kernel));
   STOW_TRY(add_prices(p, node));
   return kernel->in_place ? STOW_OK : forbid_over(p, node);
@@ -216,14 +219,23 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   STOW_TRY(stow_graph_verify(p->graph, p->diag));
   STOW_TRY(stow_effects_create(p->graph, allocator, p->diag, &prepared->effects));
   stowi_effects_set_verified(prepared->effects);
-  stowi_effects_set_kernels(
-      prepared->effects, (stowi_effects_kernels){prepared->threads, p->choose == choose_fastest});
   STOW_TRY(stowi_exec_program_init(&prepared->program, p->graph, allocator, p->diag));
   STOW_TRY(stowi_exec_frame_init(&p->frame, &prepared->program, allocator, p->diag));
   show_data(p);
+  p->packer.program = &prepared->program;
+  p->packer.effects = prepared->effects;
+  STOW_TRY(stowi_exec_packer_init(&p->packer, p->diag));
+  STOW_TRY(stowi_exec_packed_create(allocator, p->diag, &prepared->packed));
   for (stow_node node = 0; node < prepared->program.node_count; ++node) {
     STOW_TRY(prepare_node(p, node));
   }
+  stow_prepared_info info = {.struct_size = sizeof(info)};
+  STOW_TRY(stow_prepared_describe(prepared, &info));
+  stowi_effects_set_kernels(prepared->effects,
+                            (stowi_effects_kernels){.threads = prepared->threads,
+                                                    .fastest = p->choose == choose_fastest,
+                                                    .pack = (uint8_t)p->packer.pack,
+                                                    .packed_bytes = info.packed_bytes});
   return STOW_OK;
 }
 
@@ -243,6 +255,10 @@ stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_optio
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%u threads are out of range (1 to %d)",
                       (unsigned)full.threads, STOWI_EXEC_MAX_THREADS);
   }
+  if ((unsigned)full.pack > STOW_PACK_ALWAYS) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "stow_prepare_options.pack is %d",
+                      (int)full.pack);
+  }
   stow_prepared* prepared = STOWI_NEW(allocator, stow_prepared);
   STOW_TRY(stowi_need_memory(prepared != NULL, diag));
   prepared->allocator = allocator;
@@ -254,9 +270,11 @@ stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_optio
                 .kernels = full.kernels,
                 .choose = choose == NULL && full.fastest ? choose_fastest : choose,
                 .user = user,
+                .packer = {.pack = full.pack},
                 .diag = diag};
   stow_status status = prepare_all(&p, allocator);
   stowi_exec_frame_free(&p.frame);
+  stowi_exec_packer_free(&p.packer);
   if (status != STOW_OK) {
     stow_prepared_destroy(prepared);
     return status;
@@ -269,6 +287,7 @@ void stow_prepared_destroy(stow_prepared* prepared) {
   if (prepared == NULL) {
     return;
   }
+  stowi_exec_packed_destroy(prepared->packed);
   stow_effects_destroy(prepared->effects);
   stowi_exec_program_free(&prepared->program);
   STOWI_DELETE(prepared->allocator, prepared);

@@ -5,6 +5,7 @@
 #include <stowage/exec.h>
 
 #include "exec/program/program.h"
+#include "exec/run/pack.h"
 
 #define STOWI_EXEC_MAX_THREADS 256
 
@@ -14,6 +15,7 @@ struct stow_prepared {
   uint32_t threads;
   bool has_foreign;  // some kernels may be the caller's
   stowi_exec_program program;
+  stowi_exec_packed* packed;  // what its executors share
 };
 
 // Chooses the variant of a node's kernel, of which there are |count|.

@@ -53,6 +53,7 @@ static bool run_step(stow_program_state* state, const stow_program_step* step) {
                            .workers = 1,
                            .seed = stowi_kernel_seed(step->node, state->rounds),
                            .variant = step->variant,
+                           .packed = step->packed,
                            .user = step->kernel->user,
                            .message = text,
                            .message_size = sizeof text};

@@ -99,6 +99,7 @@ static stow_status import_model(stow_model* model, const stow_import_request* re
 }
 
 const stowi_import_provider stowi_onnx_provider = {.close = stowi_onnx_close,
+                                                   .give_back = stowi_onnx_give_back,
                                                    .print_type = print_type,
                                                    .count_weights = stowi_onnx_count_weights,
                                                    .place_of = place_of,

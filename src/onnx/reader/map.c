@@ -5,6 +5,7 @@
 // absolute or go up are refused, and links are resolved before the result is compared with the
 // folder, so that no link leads out of it either.
 #define _XOPEN_SOURCE 700  // realpath
+#define _DEFAULT_SOURCE    // madvise
 
 #include "onnx/reader/map.h"
 
@@ -93,6 +94,26 @@ void stowi_onnx_map_expect_jumps(stowi_onnx_span span, bool is_jumping) {
     (void)posix_madvise((void*)(uintptr_t)span.data, span.size,
                         is_jumping ? POSIX_MADV_RANDOM : POSIX_MADV_NORMAL);
   }
+}
+
+// The mapping is read-only, so that nothing is lost. What POSIX has for this does nothing on Linux.
+void stowi_onnx_map_give_back(stowi_onnx_span span, stowi_onnx_span part) {
+#ifdef MADV_DONTNEED
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  uintptr_t first = (uintptr_t)part.data;
+  uintptr_t whole = (uintptr_t)span.data;
+  if (first < whole || first - whole > span.size || part.size > span.size - (first - whole)) {
+    return;
+  }
+  uintptr_t begin = (first + page - 1) / page * page;
+  uintptr_t end = (first + part.size) / page * page;
+  if (begin < end) {
+    (void)madvise((void*)begin, end - begin, MADV_DONTNEED);
+  }
+#else
+  (void)span;
+  (void)part;
+#endif
 }
 
 // Whether a part of the path is "..".

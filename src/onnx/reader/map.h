@@ -12,6 +12,9 @@ void stowi_onnx_unmap(stowi_onnx_span span);
 // fetched from the disk. By default they are.
 void stowi_onnx_map_expect_jumps(stowi_onnx_span span, bool is_jumping);
 
+// Lets the system have the pages that lie wholly in |part|, if that is of |span|.
+void stowi_onnx_map_give_back(stowi_onnx_span span, stowi_onnx_span part);
+
 // Maps |location| in |folder|. STOW_ERR_INVALID_ARGUMENT where it is absolute, goes up, or leads
 // out of the folder through a link. What is mapped is what was checked.
 stow_status stowi_onnx_map_within(const char* folder, stow_str location, stow_diag* diag,

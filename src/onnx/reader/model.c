@@ -224,6 +224,17 @@ stow_status stow_onnx_open_source(const stow_source* source, const char* name,
   return open_model(&(way){.path = name, .source = source}, allocator, diag, out_model);
 }
 
+void stowi_onnx_give_back(const stow_model* common, const void* data, size_t size) {
+  const stowi_onnx_model* model = (const stowi_onnx_model*)common;
+  stowi_onnx_span part = {(const uint8_t*)data, size};
+  for (size_t i = 0; i < model->files.count; ++i) {
+    stowi_onnx_map_give_back(model->files.data[i].span, part);
+  }
+  if (model->is_mapped) {
+    stowi_onnx_map_give_back(model->span, part);
+  }
+}
+
 void stowi_onnx_close(stow_model* common) {
   stowi_onnx_model* model = (stowi_onnx_model*)common;
   stow_allocator allocator = common->allocator;

@@ -38,6 +38,7 @@ stow_status stowi_onnx_external(stowi_onnx_model* model, stow_str location, stow
 stow_status stowi_onnx_gather(stowi_onnx_model* model, stow_diag* diag);
 
 void stowi_onnx_close(stow_model* common);
+void stowi_onnx_give_back(const stow_model* common, const void* data, size_t size);
 // See stowi_import_provider: facts.c.
 bool stowi_onnx_count_weights(const stow_model* model, stowi_import_tally* tally);
 

@@ -185,6 +185,13 @@ static stow_status read_options(reader* r) {
     STOW_TRY(read_number(r, "# threads=", UINT32_MAX, "the number of threads", &threads));
     facts->kernels.threads = (uint32_t)threads;
     facts->kernels.fastest = stowi_plan_scan_skip(&r->scan, "# fastest=yes\n");
+    facts->kernels.pack = stowi_plan_scan_skip(&r->scan, "# pack=never\n")    ? 1
+                          : stowi_plan_scan_skip(&r->scan, "# pack=always\n") ? 2
+                                                                              : 0;
+    if (stowi_plan_scan_sees(&r->scan, "# packed_bytes=")) {
+      STOW_TRY(read_number(r, "# packed_bytes=", UINT64_MAX, "the bytes of packed weights",
+                           &facts->kernels.packed_bytes));
+    }
   }
   STOW_TRY(read_number(r, "# lower_bound=", UINT64_MAX, "the lower bound", &r->plan->lower_bound));
   uint64_t peak_step = 0;

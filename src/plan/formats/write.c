@@ -57,6 +57,12 @@ static stow_status write_options(const stow_plan* plan, stow_writer writer) {
     STOW_TRY(stowi_printf(writer, "# threads=%" PRIu32 "\n%s", facts->kernels.threads,
                           facts->kernels.fastest ? "# fastest=yes\n" : ""));
   }
+  if (facts->kernels.pack != 0) {
+    STOW_TRY(stowi_printf(writer, "# pack=%s\n", stowi_plan_pack_text(facts->kernels.pack)));
+  }
+  if (facts->kernels.packed_bytes != 0) {
+    STOW_TRY(stowi_printf(writer, "# packed_bytes=%" PRIu64 "\n", facts->kernels.packed_bytes));
+  }
   return stowi_printf(writer, "# lower_bound=%" PRIu64 "\n# peak_step=%" PRIu32 "\n",
                       plan->lower_bound, plan->peak_step);
 }

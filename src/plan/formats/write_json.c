@@ -65,12 +65,15 @@ static stow_status write_options(const stowi_plan_facts* facts, stow_writer writ
   return stowi_printf(writer,
                       "\"zero_size_slots\": %s, \"f32_uniform\": %s, \"classic_views\": %s, "
                       "\"reuse\": %s, \"in_place\": %s, \"elide_copies\": %s, "
-                      "\"io\": \"%s\", \"threads\": %" PRIu32 ", \"fastest\": %s},\n",
+                      "\"io\": \"%s\", \"threads\": %" PRIu32
+                      ", \"fastest\": %s, \"pack\": \"%s\", "
+                      "\"packed_bytes\": %" PRIu64 "},\n",
                       json_bool(facts->zero_size_slots), json_bool(facts->f32_uniform),
                       json_bool(facts->classic_views), json_bool(facts->reuse),
                       json_bool(facts->in_place), json_bool(facts->elide_copies),
                       stowi_plan_io_text(facts->io), facts->kernels.threads,
-                      json_bool(facts->kernels.fastest));
+                      json_bool(facts->kernels.fastest), stowi_plan_pack_text(facts->kernels.pack),
+                      facts->kernels.packed_bytes);
 }
 
 static stow_status write_fit(const stow_plan* plan, stow_writer writer) {

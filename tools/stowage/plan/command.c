@@ -192,9 +192,7 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
   CLI_TRY(cli_source_open(&j->source, j->request.files[0], &j->request.model));
   if (j->runs == NULL &&
       cli_plan_request_has_kernels(&j->request, cli_source_is_model(&j->source))) {
-    stow_prepare_options kernels;
-    stow_prepare_options_init(&kernels);
-    kernels.fastest = j->request.kernels == CLI_KERNELS_FASTEST;
+    stow_prepare_options kernels = cli_plan_request_prepare(&j->request);
     cli_plan_job_set_kernels(j, &kernels);
   }
   bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;

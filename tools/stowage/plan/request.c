@@ -76,6 +76,15 @@ cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_m
                                                                         : CLI_ORDER_FILE;
 }
 
+// What is to be in the arena is not packed beside it.
+stow_prepare_options cli_plan_request_prepare(const cli_plan_request* request) {
+  stow_prepare_options options;
+  stow_prepare_options_init(&options);
+  options.fastest = request->kernels == CLI_KERNELS_FASTEST;
+  options.pack = request->weights == CLI_WEIGHTS_ARENA ? STOW_PACK_NEVER : request->pack;
+  return options;
+}
+
 bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model) {
   bool is_default = request->kernels == CLI_KERNELS_DEFAULT;
   return request->kernels == CLI_KERNELS_STOWAGE || request->kernels == CLI_KERNELS_FASTEST ||

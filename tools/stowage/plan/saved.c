@@ -20,9 +20,8 @@ static cli_exit find_graph(cli_plan_job* job, const stow_string* text, const cha
 static cli_exit make_effects(cli_plan_job* job, const stow_string* text) {
   stow_prepare_options kernels = cli_plan_text_kernels(text);
   if (job->runs != NULL && job->runs != &job->kernels) {
-    bool fastest = kernels.fastest;
-    kernels = *job->runs;
-    kernels.fastest = fastest;
+    kernels.threads = job->runs->threads;
+    kernels.kernels = job->runs->kernels;
   }
   cli_plan_job_set_kernels(job, &kernels);
   return cli_plan_job_effects(job);

@@ -200,6 +200,14 @@ static void print_layout(const cli_summary* summary, cli_output* output) {
   cli_print(output, others == 0 ? "\n" : ", %zu only in that one\n", others);
 }
 
+void cli_summary_print_packed(const stow_plan* plan, cli_output* output) {
+  uint64_t bytes = cli_plan_info(plan).packed_bytes;
+  if (bytes != 0) {
+    cli_print_size(output, "packed", bytes);
+    cli_print(output, "   of weights, made once; beside the arena\n");
+  }
+}
+
 static void print_sizes(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
   uint64_t arena = stow_plan_arena_size(plan);
@@ -208,6 +216,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   if (summary->model != NULL) {
     cli_model_print_weights(summary->model, summary->weights_in_arena, output);
   }
+  cli_summary_print_packed(plan, output);
   cli_print_size(output, "arena", arena);
   cli_print(output, "   aligned to %" PRIu64 " B\n", cli_plan_info(plan).alignment);
   cli_print_size(output, "lower bound", search.bound);

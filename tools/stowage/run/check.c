@@ -113,7 +113,9 @@ static cli_exit make_plain(plain* p, cli_run* run, const cli_engine* engine) {
   const stow_graph* graph = run->job.graph;
   stow_allocator allocator = stow_allocator_default();
   stow_diag diag = cli_diag();
-  stow_status status = stow_prepare(graph, &run->prepare, allocator, &diag, &p->prepared);
+  stow_prepare_options prepare = run->prepare;
+  prepare.pack = STOW_PACK_NEVER;
+  stow_status status = stow_prepare(graph, &prepare, allocator, &diag, &p->prepared);
   if (status == STOW_OK) {
     stow_plan_options options;
     stow_plan_options_init(&options, STOW_PRESET_DEFAULT);

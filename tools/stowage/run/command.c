@@ -249,9 +249,8 @@ static cli_exit save_plan(const cli_run* run) {
 }
 
 cli_exit cli_run_plan(cli_run* run) {
-  stow_prepare_options_init(&run->prepare);
+  run->prepare = cli_plan_request_prepare(&run->job.request);
   run->prepare.threads = run->request.threads;
-  run->prepare.fastest = run->job.request.kernels == CLI_KERNELS_FASTEST;
   if (run->job.request.kernels == CLI_KERNELS_NONE) {
     return cli_fail(CLI_USAGE, "--kernels none: a run needs kernels");
   }
@@ -319,6 +318,7 @@ static cli_exit execute(cli_run* run) {
                        .graph = run->job.graph,
                        .plan = run->job.plan,
                        .label = run->job.source.label,
+                       .model = run->job.source.model.model,
                        .steps = {.watch = &run->watch, .doing = "run"}};
   if (request->profile || request->trace != NULL) {
     run->profile = cli_profile_create(run->job.graph, request->repeats ? request->repeat : 1,

@@ -66,6 +66,12 @@ static const void* find_weight(void* user, stow_value value, size_t* out_size) {
   return feed == NULL ? NULL : feed->tensor.data;
 }
 
+// A copied weight is not held twice.
+static void give_back(void* user, stow_value value, const void* data, size_t size) {
+  (void)value;
+  stow_model_give_back(((const cli_engine*)user)->model, data, size);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Making
 
@@ -121,6 +127,7 @@ cli_exit cli_engine_open(cli_engine* engine, const stow_prepared* prepared, bool
   options.poison = true;
   options.weight = find_weight;
   options.on_step = cli_on_step;
+  options.on_copied = engine->model == NULL ? NULL : give_back;
   options.user = engine;
   engine->steps.graph = engine->graph;
   engine->steps.step_count = stow_plan_step_count(engine->plan);

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "graphs/info.h"
+#include "plan/summary.h"
 #include "report/api.h"
 #include "run/profile.h"
 #include "run/statistics.h"
@@ -73,6 +75,7 @@ static void print_memory(const cli_run* run, cli_output* output) {
             : m.in_arena > 0                      ? "some of them in the arena"
             : run->job.source.model.model != NULL ? "in the model file"
                                                   : "beside the arena");
+  cli_summary_print_packed(run->job.plan, output);
   cli_print_size(output, "scratch", m.scratch);
   cli_print(output, "   largest node, in the arena\n");
 }
@@ -354,9 +357,9 @@ void cli_run_print_json(const cli_run* run, cli_output* output) {
   cli_print(output,
             ",\n  \"steps\": %" PRIu32 ",\n  \"threads\": %" PRIu32 ",\n  \"arena\": %" PRIu64
             ",\n  \"weights\": %" PRIu64 ",\n  \"weights_in_arena\": %" PRIu64
-            ",\n  \"scratch\": %" PRIu64 ",\n",
+            ",\n  \"packed\": %" PRIu64 ",\n  \"scratch\": %" PRIu64 ",\n",
             stow_plan_step_count(run->job.plan), run->prepare.threads, m.arena, m.weights,
-            m.in_arena, m.scratch);
+            m.in_arena, cli_plan_info(run->job.plan).packed_bytes, m.scratch);
   print_json_inputs(run, output);
   print_json_times(run, output);
   if (run->is_stopped) {

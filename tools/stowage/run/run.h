@@ -101,6 +101,7 @@ typedef struct cli_engine {
   const stow_graph* graph;
   const stow_plan* plan;
   const char* label;
+  const stow_model* model;  // NULL: the graph is none's
   cli_steps steps;
   cli_list bound;  // of cli_array: outputs outside the arena
   stow_exec* exec;

@@ -202,16 +202,17 @@ static size_t multiply_columns(const stowi_kernel_gemm* gemm) {
 // row of a is not packed either if columns are contiguous.
 
 enum {
-  DEPTH = STOWI_KERNEL_GEMM_CHAIN,  // steps of k in a block
-  ROWS = 256,                       // rows of a in a block
-  SHORT_ROWS = 32,                  // the same, in products of few columns
-  FEW_ROWS = 16,                    // so few do not pay for packing b
-  FEW_COLUMNS = 64,                 // nor so few for packing a
-  LINE = 16,                        // floats in a cache line
-  CLOSE = 2048,                     // floats from row to row of b that lies close
-  STREAM_ROWS = 8,                  // so few have b streamed past them
-  STREAM_PIECE = 384,               // columns of c that are streamed at a time
-  WORK = 1 << 16,                   // multiplications that make a worker worth waking
+  DEPTH = STOWI_KERNEL_GEMM_CHAIN,    // steps of k in a block
+  ROWS = 256,                         // rows of a in a block
+  SHORT_ROWS = 32,                    // the same, in products of few columns
+  FEW_ROWS = 16,                      // so few do not pay for packing b
+  FEW_COLUMNS = 64,                   // nor so few for packing a
+  LINE = 16,                          // floats in a cache line
+  CLOSE = 2048,                       // floats from row to row of b that lies close
+  STREAM_ROWS = 8,                    // so few have b streamed past them
+  STREAM_PIECE = 384,                 // columns of c that are streamed at a time
+  WORK = 1 << 16,                     // multiplications that make a worker worth waking
+  PANEL = STOWI_KERNEL_TILE_COLUMNS,  // columns of packed b
 };
 
 // A block of a that few columns of b pass is not worth much memory, the less so as it mostly need
@@ -234,24 +235,51 @@ static uint64_t packed_size(size_t m, size_t n, size_t k, uint32_t variant) {
 
 static size_t panel_rows(size_t left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
 
-static void pack_a(const stowi_kernel_gemm* g, size_t row, size_t rows, size_t step, size_t steps,
-                   float* out) {
+void stowi_kernel_gemm_pack_a(const stowi_kernel_matrix* a, size_t rows, size_t steps, float* out) {
   for (size_t i = 0; i < rows;) {
     size_t height = panel_rows(rows - i);
-    const float* from = g->a.data + (row + i) * g->a.row + step * g->a.column;
-    pack(from, g->a.row, g->a.column, height, height, steps, out + i * steps);
+    pack(a->data + i * a->row, a->row, a->column, height, height, steps, out + i * steps);
     i += height;
   }
+}
+
+static void pack_block(const stowi_kernel_gemm* g, size_t row, size_t rows, size_t step,
+                       size_t steps, float* out) {
+  stowi_kernel_matrix from = g->a;
+  from.data += row * from.row + step * from.column;
+  stowi_kernel_gemm_pack_a(&from, rows, steps, out);
   for (size_t i = 0; i < rows * steps && g->alpha != 1; ++i) {
     out[i] *= g->alpha;
   }
+}
+
+void stowi_kernel_gemm_pack_b(const stowi_kernel_matrix* b, size_t steps, size_t columns,
+                              float* out) {
+  for (size_t j = 0; j < columns; j += PANEL) {
+    size_t width = stowi_kernel_smaller(columns - j, PANEL);
+    pack(b->data + j * b->column, b->column, b->row, width, width, steps, out + j * steps);
+  }
+  memset(out + columns * steps, 0, PANEL * sizeof(float));
+}
+
+uint64_t stowi_kernel_gemm_pack_b_size(size_t steps, size_t columns) {
+  return ((uint64_t)steps * columns + PANEL) * sizeof(float);
+}
+
+// Of packed b, where |column| is at |step|, and how far it is from there to the next step.
+static const float* packed_b(const stowi_kernel_gemm* g, size_t step, size_t column,
+                             size_t* b_step) {
+  size_t inside = column % PANEL;
+  *b_step = stowi_kernel_smaller(g->n - (column - inside), PANEL);
+  return g->b.data + (column - inside) * g->b_steps + (g->first_step + step) * *b_step + inside;
 }
 
 // A block of c, and what is added to it. Factors are the block's, and b a panel of it.
 typedef struct block {
   const stowi_kernel_tiles* tiles;
   stowi_kernel_tile_factors f;
-  bool is_packed;  // a, in panels
+  size_t a_steps;  // of a that is in panels; 0: it is not
+  size_t a_first;  // of these, the block's first
   size_t rows, columns, steps;
   float* c;
   size_t c_row;
@@ -276,9 +304,12 @@ static void multiply_panel(const block* k) {
   for (size_t i = 0; i < k->rows;) {
     size_t height = panel_rows(k->rows - i);
     stowi_kernel_tile_factors f = k->f;
-    f.a += i * (k->is_packed ? k->steps : f.a_row);
-    f.a_row = k->is_packed ? 1 : f.a_row;
-    f.a_step = k->is_packed ? height : f.a_step;
+    if (k->a_steps != 0) {
+      f = (stowi_kernel_tile_factors){f.a + i * k->a_steps + k->a_first * height, 1, height, f.b,
+                                      f.b_step};
+    } else {
+      f.a += i * f.a_row;
+    }
     if (k->columns == k->tiles->columns) {
       k->tiles->tile(height, k->steps, &f, k->c + i * k->c_row, k->c_row, k->accumulate);
     } else {
@@ -311,6 +342,11 @@ static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
     k->tiles = narrow_to(tiles, g->n - column);
     k->columns = stowi_kernel_smaller(g->n - column, k->tiles->columns);
     k->c = c + column;
+    if (g->b_steps != 0) {
+      k->f.b = packed_b(g, step, column, &k->f.b_step);
+      multiply_panel(k);
+      continue;
+    }
     k->f.b = g->b.data + step * g->b.row + column * g->b.column;
     k->f.b_step = g->b.row;
     if (!is_read || k->columns != k->tiles->columns) {
@@ -322,23 +358,40 @@ static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
   }
 }
 
+// Whether a can be read in rows as it is.
+static bool is_a_plain(const stowi_kernel_gemm* g) { return g->a.column == 1 && g->alpha == 1; }
+
+// Whether a is packed for the product: it is read for many panels of b, or cannot be as it is. In
+// little room b is packed already, or the product is not done in blocks.
+static bool packs_a(const stowi_kernel_gemm* g) {
+  return g->a_steps == 0 && (!is_a_plain(g) || (g->n > FEW_COLUMNS && g->variant < 2));
+}
+
+static size_t floats_of_packed_a(const stowi_kernel_gemm* g) {
+  return packs_a(g) ? floats_of_a(g->m, g->n, g->k, g->variant) : 0;
+}
+
 static void multiply_blocks(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g,
                             float* scratch) {
-  float* b = scratch + floats_of_a(g->m, g->n, g->k, g->variant);
-  bool is_packed = g->n > FEW_COLUMNS || g->a.column != 1 || g->alpha != 1;
-  size_t block_rows = is_packed ? rows_of_block(g->n, g->variant) : ROWS;
+  float* b = scratch == NULL ? NULL : scratch + floats_of_packed_a(g);
+  bool packs = packs_a(g);
+  size_t block_rows = packs ? rows_of_block(g->n, g->variant) : ROWS;
   for (size_t step = 0; step < g->k; step += DEPTH) {
     size_t steps = stowi_kernel_smaller(g->k - step, DEPTH);
     for (size_t row = 0; row < g->m; row += block_rows) {
-      block k = {.is_packed = is_packed,
-                 .rows = stowi_kernel_smaller(g->m - row, block_rows),
+      block k = {.rows = stowi_kernel_smaller(g->m - row, block_rows),
                  .steps = steps,
                  .c = g->c + row * g->c_row,
                  .c_row = g->c_row,
                  .accumulate = g->accumulate || step != 0};
-      if (is_packed) {
-        pack_a(g, row, k.rows, step, steps, scratch);
+      if (g->a_steps != 0) {
+        k.f.a = g->a.data + row * g->a_steps;
+        k.a_steps = g->a_steps;
+        k.a_first = g->first_step + step;
+      } else if (packs) {
+        pack_block(g, row, k.rows, step, steps, scratch);
         k.f.a = scratch;
+        k.a_steps = steps;
       } else {
         k.f.a = g->a.data + row * g->a.row + step;
         k.f.a_row = g->a.row;
@@ -416,10 +469,12 @@ static void clear(const stowi_kernel_gemm* g) {
   }
 }
 
+static bool is_packed(const stowi_kernel_gemm* g) { return g->a_steps != 0 || g->b_steps != 0; }
+
 // A product with one column is, turned around, one with one row; factors of a product may change
 // places, but alpha belongs to a.
 static bool is_better_turned(const stowi_kernel_gemm* g) {
-  return g->n == 1 && g->m > 1 && g->c_row == 1 && g->alpha == 1;
+  return !is_packed(g) && g->n == 1 && g->m > 1 && g->c_row == 1 && g->alpha == 1;
 }
 
 static stowi_kernel_gemm turned(const stowi_kernel_gemm* g) {
@@ -435,11 +490,31 @@ static stowi_kernel_gemm turned(const stowi_kernel_gemm* g) {
 // Products in little room: factors are read where they lie if possible, or some steps of a tile's
 // rows and columns are copied.
 
+static void load_packed_a(const stowi_kernel_gemm* g, const stowi_kernel_block* part, float* room,
+                          size_t row) {
+  size_t panel = part->row / STOWI_KERNEL_TILE_ROWS * STOWI_KERNEL_TILE_ROWS;
+  for (size_t i = 0; i < part->rows; ++i) {
+    while (panel + panel_rows(g->m - panel) <= part->row + i) {
+      panel += panel_rows(g->m - panel);
+    }
+    size_t height = panel_rows(g->m - panel);
+    const float* from = g->a.data + panel * g->a_steps + (g->first_step + part->column) * height +
+                        (part->row + i - panel);
+    for (size_t p = 0; p < part->columns; ++p) {
+      room[i * row + p] = from[p * height];
+    }
+  }
+}
+
 static const float* load_a(const void* user, const stowi_kernel_block* part, float* room,
                            size_t* row) {
   const stowi_kernel_gemm* g = user;
   const float* from = g->a.data + part->row * g->a.row + part->column * g->a.column;
-  if (g->a.column == 1 && g->alpha == 1) {
+  if (g->a_steps != 0) {
+    load_packed_a(g, part, room, *row);
+    return room;
+  }
+  if (is_a_plain(g)) {
     *row = g->a.row;
     return from;
   }
@@ -454,6 +529,9 @@ static const float* load_a(const void* user, const stowi_kernel_block* part, flo
 static const float* load_b(const void* user, const stowi_kernel_block* part, float* room,
                            size_t* row) {
   const stowi_kernel_gemm* g = user;
+  if (g->b_steps != 0) {
+    return packed_b(g, part->row, part->column, row);
+  }
   const float* from = g->b.data + part->row * g->b.row + part->column * g->b.column;
   if (g->b.column == 1) {
     *row = g->b.row;
@@ -479,7 +557,7 @@ static stowi_kernel_lean lean_of(const stowi_kernel_gemm* g) {
                              .user = g,
                              .a = load_a,
                              .b = load_b,
-                             .b_is_there = g->b.column == 1,
+                             .b_is_there = g->b.column == 1 || g->b_steps != 0,
                              .c = g->c,
                              .c_row = g->c_row,
                              .begin = g->accumulate ? begin_with_c : NULL};
@@ -517,6 +595,31 @@ uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t worker
   return worker_size(m, n, k, variant) * workers;
 }
 
+// With packed factors: what is packed needs no room.
+static uint64_t blocks_size(const stowi_kernel_gemm* g) {
+  size_t b = g->b_steps != 0 ? 0 : stowi_kernel_smaller(g->k, DEPTH) * STOWI_KERNEL_TILE_COLUMNS;
+  return (floats_of_packed_a(g) + b) * sizeof(float);
+}
+
+static uint64_t packed_lean_size(const stowi_kernel_gemm* g) {
+  uint64_t near = lean_size_of(g->m, g->n, g->k, true);
+  uint64_t far = lean_size_of(g->m, g->n, g->k, g->b_steps != 0);
+  return near > far ? near : far;
+}
+
+static bool is_packed_lean(const stowi_kernel_gemm* g) {
+  return g->variant >= 2 && packed_lean_size(g) < blocks_size(g);
+}
+
+uint64_t stowi_kernel_gemm_packed_scratch(const stowi_kernel_gemm* g, uint32_t workers) {
+  return stowi_kernel_align64(is_packed_lean(g) ? packed_lean_size(g) : blocks_size(g)) * workers;
+}
+
+static uint64_t scratch_of(const stowi_kernel_gemm* g) {
+  return is_packed(g) ? stowi_kernel_gemm_packed_scratch(g, 1)
+                      : worker_size(g->m, g->n, g->k, g->variant);
+}
+
 void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* gemm,
                           void* scratch) {
   if (gemm->m == 0 || gemm->n == 0) {
@@ -531,9 +634,12 @@ void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
     if (!gemm->accumulate) {
       clear(gemm);
     }
-  } else if (is_lean(gemm->m, gemm->n, gemm->k, gemm->variant)) {
+  } else if (is_packed(gemm) ? is_packed_lean(gemm)
+                             : is_lean(gemm->m, gemm->n, gemm->k, gemm->variant)) {
     stowi_kernel_lean lean = lean_of(gemm);
     stowi_kernel_lean_run(&lean, 0, stowi_kernel_lean_tiles(&lean), scratch);
+  } else if (is_packed(gemm)) {
+    multiply_blocks(tiles, gemm, scratch);
   } else if (gemm->m <= STREAM_ROWS && gemm->b.column == 1 && gemm->variant < 2) {
     multiply_stream(tiles, gemm, scratch);
   } else if (gemm->m == 1 && gemm->b.row == 1) {
@@ -561,12 +667,12 @@ static void multiply_part(void* user, size_t begin, size_t end, uint32_t worker)
   if (d->by_rows) {
     size_t first = begin * STOWI_KERNEL_TILE_ROWS;
     part.m = stowi_kernel_smaller(end * STOWI_KERNEL_TILE_ROWS, part.m) - first;
-    part.a.data += first * part.a.row;
+    part.a.data += first * (part.a_steps != 0 ? part.a_steps : part.a.row);
     part.c += first * part.c_row;
   } else {
     size_t first = begin * STOWI_KERNEL_TILE_COLUMNS;
     part.n = stowi_kernel_smaller(end * STOWI_KERNEL_TILE_COLUMNS, part.n) - first;
-    part.b.data += first * part.b.column;
+    part.b.data += first * (part.b_steps != 0 ? part.b_steps : part.b.column);
     part.c += first;
   }
   stowi_kernel_gemm_alone(&part, d->scratch + worker * d->scratch_size);
@@ -581,8 +687,7 @@ void stowi_kernel_gemm_run(const stow_kernel_call* call, const stowi_kernel_gemm
   }
   size_t row_tiles = (gemm->m + STOWI_KERNEL_TILE_ROWS - 1) / STOWI_KERNEL_TILE_ROWS;
   size_t column_tiles = (gemm->n + STOWI_KERNEL_TILE_COLUMNS - 1) / STOWI_KERNEL_TILE_COLUMNS;
-  division d = {*gemm, scratch, worker_size(gemm->m, gemm->n, gemm->k, gemm->variant),
-                row_tiles > column_tiles};
+  division d = {*gemm, scratch, scratch_of(gemm), row_tiles > column_tiles};
   size_t count = d.by_rows ? row_tiles : column_tiles;
   double work = (double)gemm->m * (double)gemm->n * (double)gemm->k / (double)count;
   size_t least = work >= WORK ? 1 : (size_t)(WORK / stowi_kernel_larger(1, (size_t)work));

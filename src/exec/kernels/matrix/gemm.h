@@ -28,6 +28,10 @@ typedef struct stowi_kernel_matrix {
   size_t column;
 } stowi_kernel_matrix;
 
+// A factor may be packed instead: all of its elements, in the order in which products read them,
+// none twice. Of b, panels of 32 columns, the last one narrower: step after step, the columns
+// of each. Of a, panels of 8 rows, and of 4, 2 and 1 at the end: step after step, the rows of each.
+// A product of fewer rows or columns begins at a whole panel, one of fewer steps anywhere.
 typedef struct stowi_kernel_gemm {
   size_t m, n, k;
   stowi_kernel_matrix a;
@@ -39,6 +43,10 @@ typedef struct stowi_kernel_gemm {
   // Of 3, which give the same bits: the fastest, one whose scratch is at most 64 KiB, one with at
   // most 2 KiB. Larger numbers are the last.
   uint32_t variant;
+  // Of packed factors, how many steps they have in all; 0: the factor is not packed. Its strides
+  // mean nothing then, and its data is that of step 0. Where a is packed alpha is 1.
+  size_t a_steps, b_steps;
+  size_t first_step;  // of both
 } stowi_kernel_gemm;
 
 #define STOWI_KERNEL_GEMM_VARIANTS 3
@@ -47,6 +55,18 @@ typedef struct stowi_kernel_gemm {
 // argument, but never with the variant.
 uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers,
                                    uint32_t variant);
+// The same if one of the factors is packed, or both. Of a that is not, whether its rows can be read
+// (a.column and alpha are 1) matters; data and other strides do not.
+uint64_t stowi_kernel_gemm_packed_scratch(const stowi_kernel_gemm* gemm, uint32_t workers);
+
+// Packs a, which is |rows| × |steps|: as many elements.
+void stowi_kernel_gemm_pack_a(const stowi_kernel_matrix* a, size_t rows, size_t steps, float* out);
+// Packs b, which is |steps| × |columns|, into as many bytes as the second function says: a few
+// more, since tiles may read more columns than there are.
+void stowi_kernel_gemm_pack_b(const stowi_kernel_matrix* b, size_t steps, size_t columns,
+                              float* out);
+uint64_t stowi_kernel_gemm_pack_b_size(size_t steps, size_t columns);
+
 // The whole product, divided among the call's workers. |scratch| as above, aligned to 64.
 void stowi_kernel_gemm_run(const stow_kernel_call* call, const stowi_kernel_gemm* gemm,
                            void* scratch);

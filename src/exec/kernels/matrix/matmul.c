@@ -105,6 +105,7 @@ typedef struct product_call {
   double beta;
   fused_activation activation;
   uint32_t variant;
+  bool is_packed;  // b
 } product_call;
 
 // ---------------------------------------------------------------------------------------------
@@ -241,12 +242,23 @@ static stowi_kernel_gemm gemm_of(const product_call* x, size_t batch) {
   g.b =
       (stowi_kernel_matrix){(const float*)x->b->data + stowi_kernel_product_first(p, &p->b, batch),
                             p->b.row, p->b.column};
+  g.b_steps = x->is_packed ? p->k : 0;
   g.c = (float*)x->result->data + stowi_kernel_product_element(p, batch, 0, 0);
   if (x->addend.tensor != NULL) {
     add_ahead(x, batch);
     g.accumulate = true;
   }
   return g;
+}
+
+static uint64_t scratch_f32(const product_call* x, const stowi_kernel_product* p,
+                            uint32_t workers) {
+  stowi_kernel_gemm g = {.m = p->m, .n = p->n, .k = p->k, .alpha = (float)x->alpha};
+  g.a.column = p->a.column;
+  g.b_steps = p->k;
+  g.variant = x->variant;
+  return x->is_packed ? stowi_kernel_gemm_packed_scratch(&g, workers)
+                      : stowi_kernel_gemm_scratch(p->m, p->n, p->k, workers, x->variant);
 }
 
 typedef struct batches {
@@ -273,7 +285,7 @@ static void multiply_f32(const stow_kernel_call* call, product_call* x) {
   const stowi_kernel_product* p = &x->product;
   double work = (double)p->m * (double)p->n * (double)p->k;
   if (p->batches >= (size_t)call->workers * 2 || work < WORK) {
-    batches b = {x, call->scratch, stowi_kernel_gemm_scratch(p->m, p->n, p->k, 1, x->variant)};
+    batches b = {x, call->scratch, scratch_f32(x, p, 1)};
     size_t grain = work >= WORK ? 1 : (size_t)(WORK / (work + 1)) + 1;
     stow_kernel_split(call, p->batches, grain, multiply_batches, &b);
   } else {
@@ -506,6 +518,7 @@ static product_call multiply_of(const stow_kernel_call* call) {
   stowi_kernel_turn b = {stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_B, false),
                          stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_BATCH_B, false)};
   x.variant = stowi_kernel_variant(call);
+  x.is_packed = stowi_kernel_operand_is_packed(call, 1);
   x.product = stowi_kernel_product_of(x.a, a, x.b, b);
   x.result = stow_kernel_result(call, 0);
   x.alpha = stowi_kernel_float(call, STOWI_KERNEL_ATTR_ALPHA, 1);
@@ -518,9 +531,7 @@ static uint64_t multiply_scratch(const stow_kernel_call* call, const product_cal
   if (is_narrow(x->result->dtype)) {
     return narrow_size(x, &p) * call->workers;
   }
-  return x->result->dtype == STOW_F32
-             ? stowi_kernel_gemm_scratch(p.m, p.n, p.k, call->workers, x->variant)
-             : 0;
+  return x->result->dtype == STOW_F32 ? scratch_f32(x, &p, call->workers) : 0;
 }
 
 static stow_status multiply_run(const stow_kernel_call* call, const product_call* multiply) {
@@ -557,8 +568,27 @@ static stow_status run_matmul(stow_kernel_call* call) {
   return multiply_run(call, &x);
 }
 
-STOWI_KERNEL_VARIANTS(MATMUL, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_matmul);
-STOWI_KERNEL_VARIANTS(FUSED_MATMUL, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_matmul);
+// The second factor, if it is one matrix.
+static uint64_t pack_size_matmul(const stow_kernel_call* call, size_t k) {
+  product_call x = multiply_of(call);
+  const stowi_kernel_product* p = &x.product;
+  return k == 1 && x.b->dtype == STOW_F32 && x.result->dtype == STOW_F32 && p->n > 1 && p->k != 0 &&
+                 stow_tensor_elements(x.b) == p->n * p->k
+             ? stowi_kernel_gemm_pack_b_size(p->k, p->n)
+             : 0;
+}
+
+static void pack_matmul(const stow_kernel_call* call, size_t k, void* out) {
+  (void)k;
+  product_call x = multiply_of(call);
+  stowi_kernel_matrix b = {x.b->data, x.product.b.row, x.product.b.column};
+  stowi_kernel_gemm_pack_b(&b, x.product.k, x.product.n, out);
+}
+
+STOWI_KERNEL_PACKED(MATMUL, STOWI_KERNEL_GEMM_VARIANTS, pack_size_matmul, pack_matmul,
+                    scratch_matmul, run_matmul);
+STOWI_KERNEL_PACKED(FUSED_MATMUL, STOWI_KERNEL_GEMM_VARIANTS, pack_size_matmul, pack_matmul,
+                    scratch_matmul, run_matmul);
 
 // ---------------------------------------------------------------------------------------------
 // gemm and fused_gemm: alpha · a · b + beta · c, and an activation. The result may be in place of
@@ -580,5 +610,7 @@ static stow_status run_gemm(stow_kernel_call* call) {
   return multiply_run(call, &x);
 }
 
-STOWI_KERNEL_VARIANTS(GEMM, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_gemm);
-STOWI_KERNEL_VARIANTS(FUSED_GEMM, STOWI_KERNEL_GEMM_VARIANTS, scratch_matmul, run_gemm);
+STOWI_KERNEL_PACKED(GEMM, STOWI_KERNEL_GEMM_VARIANTS, pack_size_matmul, pack_matmul, scratch_matmul,
+                    run_gemm);
+STOWI_KERNEL_PACKED(FUSED_GEMM, STOWI_KERNEL_GEMM_VARIANTS, pack_size_matmul, pack_matmul,
+                    scratch_matmul, run_gemm);

@@ -178,16 +178,15 @@ static void run_part(const job* j, const part* p, const space* s) {
     fill_panel(j, p->first, p->count, x_first, s->panel);
   }
   const float* weights = j->weights + (p->group * c->out_channels + p->row) * c->depth;
-  stowi_kernel_gemm gemm = {p->rows,
-                            p->count,
-                            c->depth,
-                            {weights, c->depth, 1},
-                            factor,
-                            to,
-                            to_row,
-                            1,
-                            stowi_kernel_conv_begin(c, p, to, to_row),
-                            0};
+  stowi_kernel_gemm gemm = {.m = p->rows,
+                            .n = p->count,
+                            .k = c->depth,
+                            .a = {weights, c->depth, 1},
+                            .b = factor,
+                            .c = to,
+                            .c_row = to_row,
+                            .alpha = 1,
+                            .accumulate = stowi_kernel_conv_begin(c, p, to, to_row)};
   stowi_kernel_gemm_alone(&gemm, s->gemm);
   for (size_t r = 0; j->is_half && r < p->rows; ++r) {
     stowi_kernel_store_f32(c->y->dtype, c->y->data, stowi_kernel_conv_at(c, p, r), p->count,

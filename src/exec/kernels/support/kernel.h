@@ -15,13 +15,19 @@
 #define STOWI_KERNEL(op, scratch_function, run_function) \
   STOWI_KERNEL_VARIANTS(op, 1, scratch_function, run_function)
 // The same with |count| variants.
-#define STOWI_KERNEL_VARIANTS(op, count, scratch_function, run_function)     \
-  extern const stow_kernel stowi_kernel_##op;                                \
-  const stow_kernel stowi_kernel_##op = {.struct_size = sizeof(stow_kernel), \
-                                         .scratch = scratch_function,        \
-                                         .run = run_function,                \
-                                         .in_place = true,                   \
-                                         .variant_count = (count)}
+#define STOWI_KERNEL_VARIANTS(op, count, scratch_function, run_function) \
+  STOWI_KERNEL_PACKED(op, count, NULL, NULL, scratch_function, run_function)
+// And with operands that may be packed.
+#define STOWI_KERNEL_PACKED(op, count, pack_size_function, pack_function, scratch_function, \
+                            run_function)                                                   \
+  extern const stow_kernel stowi_kernel_##op;                                               \
+  const stow_kernel stowi_kernel_##op = {.struct_size = sizeof(stow_kernel),                \
+                                         .scratch = scratch_function,                       \
+                                         .run = run_function,                               \
+                                         .in_place = true,                                  \
+                                         .variant_count = (count),                          \
+                                         .pack_size = pack_size_function,                   \
+                                         .pack = pack_function}
 
 // Returns from the enclosing function if |expression| is not STOW_OK.
 #define STOWI_KERNEL_TRY(expression)            \
@@ -36,6 +42,12 @@
 static inline uint32_t stowi_kernel_variant(const stow_kernel_call* call) {
   bool has = call->struct_size >= offsetof(stow_kernel_call, variant) + sizeof(call->variant);
   return has ? call->variant : 0;
+}
+
+// Whether operand |k| is packed.
+static inline bool stowi_kernel_operand_is_packed(const stow_kernel_call* call, size_t k) {
+  bool has = call->struct_size >= offsetof(stow_kernel_call, packed) + sizeof(call->packed);
+  return has && (call->packed >> k & 1) != 0;
 }
 
 // Whether a call is computed in the way that needs |lean| bytes of scratch instead of |fast| ones:

@@ -1,0 +1,216 @@
+// A weight has one place: packed or as it lies in the graph, never both. So only what a single
+// operand reads can be packed, and its tensor then simply has the packed bytes.
+#include "exec/run/pack.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/checked.h"
+#include "base/diag.h"
+#include "effects/api.h"
+#include "exec/api.h"
+#include "exec/run/prepare.h"
+
+#define ALIGNMENT 64
+
+// ---------------------------------------------------------------------------------------------
+// What is packed
+
+stow_status stowi_exec_packer_init(stowi_exec_packer* packer, stow_diag* diag) {
+  const stowi_exec_program* program = packer->program;
+  packer->readers = STOWI_ARRAY_ZERO(program->allocator, uint32_t, program->value_count);
+  STOW_TRY(stowi_need_memory(packer->readers != NULL, diag));
+  for (stow_node node = 0; node < program->node_count; ++node) {
+    for (size_t k = 0; k < program->steps[node].operand_count; ++k) {
+      stow_value operand = program->steps[node].operands[k];
+      packer->readers[operand == STOW_VALUE_NONE ? 0 : operand] += operand != STOW_VALUE_NONE;
+    }
+  }
+  return STOW_OK;
+}
+
+void stowi_exec_packer_free(stowi_exec_packer* packer) {
+  if (packer->program != NULL) {
+    STOWI_ARRAY_FREE(packer->program->allocator, packer->readers, packer->program->value_count);
+  }
+}
+
+static bool is_packable(const stowi_exec_packer* packer, stow_value value) {
+  const stowi_exec_value* facts = &packer->program->values[value];
+  size_t size = 0;
+  return facts->is_boundary && !facts->is_input && !facts->is_output && facts->bytes != 0 &&
+         packer->readers[value] == 1 && !stowi_effects_state(packer->effects, value) &&
+         stow_graph_data(packer->program->graph, value, &size) != NULL && size == facts->bytes;
+}
+
+// Whether |bytes| instead of |before| are welcome.
+static bool is_worth(stow_pack pack, uint64_t bytes, uint64_t before) {
+  return bytes != 0 && bytes <= PTRDIFF_MAX &&
+         (pack == STOW_PACK_ALWAYS || bytes <= before + before / 8);
+}
+
+static void pack_operand(stowi_exec_packer* packer, stow_node node, size_t k,
+                         stow_kernel_call* call) {
+  stowi_exec_program* program = packer->program;
+  stowi_exec_step* step = &program->steps[node];
+  stowi_exec_value* facts = &program->values[step->operands[k]];
+  uint64_t bytes = step->kernel.pack_size(call, k);
+  uint64_t end;
+  if (is_worth(packer->pack, bytes, facts->bytes) &&
+      stowi_add_u64(program->packed_size, bytes, &end) && stowi_align_up(end, ALIGNMENT, &end) &&
+      end <= PTRDIFF_MAX) {
+    facts->packed_bytes = bytes;
+    facts->packed_at = program->packed_size;
+    facts->packed_for = node;
+    step->packed |= UINT64_C(1) << k;
+    program->packed_size = end;
+  }
+}
+
+void stowi_exec_packer_choose(stowi_exec_packer* packer, stow_node node, stow_kernel_call* call) {
+  const stowi_exec_step* step = &packer->program->steps[node];
+  if (packer->pack == STOW_PACK_NEVER || step->kernel.pack_size == NULL) {
+    return;
+  }
+  for (size_t k = 0; k < step->operand_count && k < 64; ++k) {
+    if (step->operands[k] != STOW_VALUE_NONE && is_packable(packer, step->operands[k])) {
+      pack_operand(packer, node, k, call);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Making it
+
+struct stowi_exec_packed {
+  stow_allocator allocator;
+  pthread_mutex_t lock;  // executors may be created at the same time
+  unsigned char* memory;
+  size_t size;
+};
+
+stow_status stowi_exec_packed_create(stow_allocator allocator, stow_diag* diag,
+                                     stowi_exec_packed** out_packed) {
+  *out_packed = STOWI_NEW(allocator, stowi_exec_packed);
+  STOW_TRY(stowi_need_memory(*out_packed != NULL, diag));
+  (*out_packed)->allocator = allocator;
+  if (pthread_mutex_init(&(*out_packed)->lock, NULL) != 0) {
+    STOWI_DELETE(allocator, *out_packed);
+    *out_packed = NULL;
+    return stowi_fail(diag, STOW_ERR_LIMIT, "the system has no further lock");
+  }
+  return STOW_OK;
+}
+
+static void* change(stowi_exec_packed* packed, void* memory, size_t from, size_t to) {
+  return packed->allocator.reallocate(packed->allocator.user, memory, from, to, ALIGNMENT);
+}
+
+void stowi_exec_packed_destroy(stowi_exec_packed* packed) {
+  if (packed == NULL) {
+    return;
+  }
+  if (packed->memory != NULL) {
+    change(packed, packed->memory, packed->size, 0);
+  }
+  pthread_mutex_destroy(&packed->lock);
+  STOWI_DELETE(packed->allocator, packed);
+}
+
+typedef struct packing {
+  const stowi_exec_program* program;
+  stowi_exec_packed* packed;
+  stowi_exec_frame frame;
+  unsigned char* memory;
+  stowi_exec_copied copied;
+} packing;
+
+// What is not aligned in the graph is copied for as long as it is packed.
+static stow_status pack_value(packing* p, stow_node node, size_t k) {
+  const stowi_exec_step* step = &p->program->steps[node];
+  stow_value value = step->operands[k];
+  const stowi_exec_value* facts = &p->program->values[value];
+  stow_tensor* tensor = &p->frame.tensors[value];
+  const void* data = stow_graph_data(p->program->graph, value, NULL);
+  size_t size = (size_t)facts->bytes;
+  bool is_aligned = (uintptr_t)data % stowi_exec_dtype_alignment(tensor->dtype) == 0;
+  memcpy(&tensor->data, &data, sizeof(data));
+  if (!is_aligned) {
+    tensor->data = change(p->packed, NULL, 0, size);
+    if (tensor->data == NULL) {
+      return STOW_ERR_OUT_OF_MEMORY;
+    }
+    memcpy(tensor->data, data, size);
+  }
+  step->kernel.pack(&p->frame.call, k, p->memory + facts->packed_at);
+  if (!is_aligned) {
+    change(p->packed, tensor->data, size, 0);
+  }
+  if (p->copied.on_copied != NULL) {
+    p->copied.on_copied(p->copied.user, value, data, size);
+  }
+  return STOW_OK;
+}
+
+static stow_status pack_all(packing* p, stow_allocator allocator, stow_diag* diag) {
+  STOW_TRY(stowi_exec_frame_init(&p->frame, p->program, allocator, diag));
+  for (stow_node node = 0; node < p->program->node_count; ++node) {
+    const stowi_exec_step* step = &p->program->steps[node];
+    for (size_t k = 0; step->packed >> k != 0; ++k) {
+      if ((step->packed >> k & 1) != 0) {
+        stowi_exec_frame_call(&p->frame, node);
+        STOW_TRY(stowi_need_memory(pack_value(p, node, k) == STOW_OK, diag));
+      }
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status make(const stow_prepared* prepared, stowi_exec_copied copied, stow_diag* diag) {
+  stowi_exec_packed* packed = prepared->packed;
+  size_t size = (size_t)prepared->program.packed_size;
+  packing p = {.program = &prepared->program, .packed = packed, .copied = copied};
+  p.memory = (unsigned char*)change(packed, NULL, 0, size);
+  STOW_TRY(stowi_need_memory(p.memory != NULL, diag));
+  stow_status status = pack_all(&p, packed->allocator, diag);
+  stowi_exec_frame_free(&p.frame);
+  if (status != STOW_OK) {
+    change(packed, p.memory, size, 0);
+    return status;
+  }
+  packed->memory = p.memory;
+  packed->size = size;
+  return STOW_OK;
+}
+
+stow_status stowi_exec_pack(const stow_prepared* prepared, stowi_exec_copied copied,
+                            stow_diag* diag) {
+  stowi_exec_packed* packed = prepared->packed;
+  if (prepared->program.packed_size == 0) {
+    return STOW_OK;
+  }
+  if (pthread_mutex_lock(&packed->lock) != 0) {
+    return stowi_fail(diag, STOW_ERR_CONFLICT, "a lock cannot be taken");
+  }
+  stow_status status = packed->memory != NULL ? STOW_OK : make(prepared, copied, diag);
+  pthread_mutex_unlock(&packed->lock);
+  return status;
+}
+
+const void* stowi_exec_packed_data(const stow_prepared* prepared, stow_value value) {
+  return prepared->packed->memory + prepared->program.values[value].packed_at;
+}
+
+stow_status stow_prepared_describe(const stow_prepared* prepared, stow_prepared_info* out_info) {
+  stow_prepared_info info = {.struct_size = sizeof(info)};
+  for (stow_value value = 0; value < prepared->program.value_count; ++value) {
+    const stowi_exec_value* facts = &prepared->program.values[value];
+    if (facts->packed_bytes != 0) {
+      ++info.packed_count;
+      info.packed_bytes += facts->packed_bytes;
+      info.packed_from += facts->bytes;
+    }
+  }
+  return stowi_fill_struct(out_info, &info, sizeof(info), "stow_prepared_info", NULL);
+}
