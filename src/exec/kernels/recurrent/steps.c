@@ -132,33 +132,56 @@ static stowi_kernel_lean lean_of(const row_product* p, size_t columns, size_t in
       .m = 1, .n = columns, .k = inner, .user = p, .a = load_a, .b = load_b, .finish = finish_tile};
 }
 
-// Whether rows can be multiplied by quantised weights where those are.
-static bool rows_read_bytes(const stowi_kernel_layer* l) {
-  return reads_bytes(l) && is_real(l, STOWI_KERNEL_LAYER_X);
+// Whether rows are at hand, and can be multiplied by weights where those are.
+static bool reads_rows(const stowi_kernel_layer* l) {
+  bool has_weights = is_real(l, STOWI_KERNEL_LAYER_W) && is_real(l, STOWI_KERNEL_LAYER_R);
+  return is_real(l, STOWI_KERNEL_LAYER_X) && (has_weights || reads_bytes(l));
 }
 
-static void multiply_row_bytes(const row_product* p) {
+static void multiply_reals(const row_product* p, size_t column, size_t count, const float* a,
+                           float* sums, void* scratch) {
+  const float* w = stow_kernel_operand(p->l->call, p->k)->data;
+  size_t stacked = p->l->gates * p->l->hidden;
+  stowi_kernel_gemm product = {
+      .m = 1,
+      .n = count,
+      .k = p->inner,
+      .a = {a, p->inner, 1},
+      .b = {w + (p->l->direction * stacked + p->first + column) * p->inner, 1, p->inner},
+      .c = sums,
+      .c_row = count,
+      .alpha = 1,
+      .variant = 2};
+  stowi_kernel_gemm_alone(&product, scratch);
+}
+
+static void multiply_in_place(const row_product* p, void* scratch) {
   const float* x = stow_kernel_operand(p->l->call, STOWI_KERNEL_LAYER_X)->data;
   const float* a = p->a != NULL ? p->a : x + p->x_first;
   for (size_t column = 0; column < p->count; column += COLUMNS) {
     float sums[COLUMNS];
     size_t count = p->count - column < COLUMNS ? p->count - column : COLUMNS;
-    multiply_columns(p->l, p->k, p->inner, p->first + column, count, 1, a, sums, COLUMNS);
+    if (p->l->is_quantized) {
+      multiply_columns(p->l, p->k, p->inner, p->first + column, count, 1, a, sums, COLUMNS);
+    } else {
+      multiply_reals(p, column, count, a, sums, scratch);
+    }
     p->take(p, column, count, sums);
   }
 }
 
 static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t columns, size_t inner) {
-  if (rows_read_bytes(l)) {
-    return 0;
+  if (reads_rows(l)) {
+    size_t most = columns < COLUMNS ? columns : COLUMNS;
+    return l->is_quantized ? 0 : stowi_kernel_gemm_scratch(1, most, inner, 1, 2);
   }
   stowi_kernel_lean lean = lean_of(NULL, columns, inner);
   return stowi_kernel_lean_scratch(&lean);
 }
 
 static void multiply_tiles(const row_product* p, void* scratch) {
-  if (rows_read_bytes(p->l)) {
-    multiply_row_bytes(p);
+  if (reads_rows(p->l)) {
+    multiply_in_place(p, scratch);
     return;
   }
   stowi_kernel_lean lean = lean_of(p, p->count, p->inner);
