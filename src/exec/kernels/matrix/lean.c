@@ -13,7 +13,7 @@ enum {
   TILE = 8 * COLUMNS,      // floats in a tile
   OWN_TILE = 4 * COLUMNS,  // the same, where tiles are in scratch
   STEPS = 4,               // of k that are copied at a time, of both factors
-  COPIED = 4 * COLUMNS,    // floats that are copied at a time, of b alone
+  COPIED = 4 * COLUMNS,    // floats that are copied at a time, of b alone, unless more are wanted
   SCATTERED = 64,          // steps that they are for, at most
   WORK = 1 << 16,          // multiplications that make a worker worth waking
 };
@@ -34,12 +34,16 @@ static size_t tile_rows(const stowi_kernel_lean* p, size_t columns) {
   return floats / (p->a_is_there && columns != 0 ? columns : COLUMNS);
 }
 
+static size_t copied_of(const stowi_kernel_lean* p) {
+  return p->a_is_there ? stowi_kernel_larger(p->copied, COPIED) : COPIED;
+}
+
 // Of k, at a time, for a tile of |columns|.
 static size_t steps_of(const stowi_kernel_lean* p, size_t columns) {
   if (p->a_is_there) {
     return p->b_is_there       ? STOWI_KERNEL_GEMM_CHAIN
            : p->b_rows != NULL ? SCATTERED
-                               : COPIED / stowi_kernel_larger(columns, 1);
+                               : copied_of(p) / stowi_kernel_larger(columns, 1);
   }
   return p->b_is_there ? STOWI_KERNEL_LEAN_STEPS : STEPS;
 }
@@ -57,7 +61,7 @@ static room room_of(const stowi_kernel_lean* p, float* base) {
   size_t tile = stowi_kernel_smaller(p->m * columns, p->c == NULL ? OWN_TILE : TILE);
   size_t rows = stowi_kernel_smaller(p->m, tile_rows(p, columns));
   size_t steps = stowi_kernel_smaller(p->k, STOWI_KERNEL_LEAN_STEPS);
-  size_t copied = stowi_kernel_smaller(columns * p->k, COPIED);
+  size_t copied = stowi_kernel_smaller(columns * p->k, copied_of(p));
   bool is_whole = p->a_is_there && p->b_is_there;
   bool has_sums = !is_whole && (p->k > STOWI_KERNEL_GEMM_CHAIN || p->begin != NULL);
   room r = {.b_floats = copied};

@@ -36,6 +36,7 @@ typedef struct stowi_kernel_lean {
   stowi_kernel_lean_load b;
   stowi_kernel_lean_copy b_rows;  // NULL: |b| is asked
   bool a_is_there, b_is_there;    // never copied
+  size_t copied;                  // floats of b at a time, where a is there; 0: few
   float* c;                       // NULL: tiles are in scratch, for |finish|
   size_t c_row;
   // Writes what products are added to; returns false where there is nothing. NULL: nothing.
@@ -44,7 +45,7 @@ typedef struct stowi_kernel_lean {
   void (*finish)(const void* user, const stowi_kernel_block* block, float* tile, size_t tile_row);
 } stowi_kernel_lean;
 
-// Bytes of scratch for one worker, at most 1.7 KiB; grows with m, n and k.
+// Bytes of scratch for one worker, at most 1.7 KiB unless |copied| is large; grows with m, n and k.
 uint64_t stowi_kernel_lean_scratch(const stowi_kernel_lean* p);
 size_t stowi_kernel_lean_tiles(const stowi_kernel_lean* p);
 // Tiles that make a worker worth waking.

@@ -342,22 +342,33 @@ static bool is_depthwise(const stowi_kernel_conv* c) {
   return c->x->dtype == STOW_F32 && c->in_channels == 1 && c->out_channels <= 4;
 }
 
-typedef enum method { PANEL, CHUNKS, LEAN } method;
+typedef enum method { PANEL, CHUNKS, LEAN, LEANEST } method;
+
+// Floats of windows that are copied at a time where there is some room.
+#define COPIED 512
+
+static uint64_t method_size(const stowi_kernel_conv* c, method m) {
+  uint64_t workers = c->call->workers;
+  switch (m) {
+    case PANEL: break;
+    case CHUNKS: return stowi_kernel_conv_is_half(c) ? UINT64_MAX : chunk_size(c) * workers;
+    case LEAN: return stowi_kernel_conv_lean_size(c, COPIED) * workers;
+    case LEANEST: return stowi_kernel_conv_lean_size(c, 0) * workers;
+  }
+  return conv_panel_scratch(c);
+}
 
 // Of the methods up to the call's variant the one that needs least, and how much.
 static method method_of(const stowi_kernel_conv* c, uint64_t* out_size) {
   uint32_t variant = stowi_kernel_variant(c->call);
-  uint64_t workers = c->call->workers;
   method best = PANEL;
-  *out_size = conv_panel_scratch(c);
-  if (variant >= 1 && !stowi_kernel_conv_is_half(c) && chunk_size(c) * workers < *out_size) {
-    best = CHUNKS;
-    *out_size = chunk_size(c) * workers;
-  }
-  if ((variant >= 2 || (variant == 1 && stowi_kernel_conv_is_half(c))) &&
-      stowi_kernel_conv_lean_size(c) * workers < *out_size) {
-    best = LEAN;
-    *out_size = stowi_kernel_conv_lean_size(c) * workers;
+  *out_size = method_size(c, PANEL);
+  for (uint32_t v = 1; v <= variant && v < STOWI_KERNEL_CONV_VARIANTS; ++v) {
+    uint64_t size = method_size(c, (method)v);
+    if (size < *out_size) {
+      best = (method)v;
+      *out_size = size;
+    }
   }
   return best;
 }
@@ -375,7 +386,8 @@ static void conv_products(stowi_kernel_conv* c) {
   switch (method_of(c, &size)) {
     case PANEL: conv_panel(c); break;
     case CHUNKS: conv_chunks(c); break;
-    case LEAN: stowi_kernel_conv_lean(c); break;
+    case LEAN: stowi_kernel_conv_lean(c, COPIED); break;
+    case LEANEST: stowi_kernel_conv_lean(c, 0); break;
   }
 }
 

@@ -19,8 +19,9 @@ typedef struct stowi_kernel_conv {
   size_t depth;         // in_channels × taps: products in an element of y
 } stowi_kernel_conv;
 
-// With a panel for a block of positions, with a smaller one of f32, and in little room.
-#define STOWI_KERNEL_CONV_VARIANTS 3
+// With a panel for a block of positions, with a smaller one of f32, and in little room: 3 KiB and
+// 2 KiB.
+#define STOWI_KERNEL_CONV_VARIANTS 4
 
 // Operands x, w, bias and, where |addend| is below SIZE_MAX, the addend at this index.
 stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
@@ -35,9 +36,9 @@ stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
 // ---------------------------------------------------------------------------------------------
 // In little room (conv_lean.c)
 
-// For each worker.
-uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c);
-void stowi_kernel_conv_lean(stowi_kernel_conv* c);
+// For each worker. |copied|, if it is not 0, is how many floats of windows are copied at a time.
+uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c, size_t copied);
+void stowi_kernel_conv_lean(stowi_kernel_conv* c, size_t copied);
 
 // ---------------------------------------------------------------------------------------------
 // For methods of both

@@ -22,6 +22,7 @@
 // One group of an image.
 typedef struct tiles {
   const stowi_kernel_conv* c;
+  size_t copied;
   size_t image, group;
 } tiles;
 
@@ -219,6 +220,7 @@ static stowi_kernel_lean lean_of(const tiles* t) {
       .b_rows = is_pointwise(c) ? NULL : copy_windows,
       .a_is_there = c->w->dtype == STOW_F32,
       .b_is_there = is_pointwise(c),
+      .copied = t->copied,
       .c = is_half ? NULL : y + (y == &none ? 0 : stowi_kernel_conv_at(c, &whole, 0)),
       .c_row = c->window.out_count,
       .begin = begins ? begin_tile : NULL,
@@ -344,21 +346,22 @@ static stowi_kernel_block block_at(const stowi_kernel_conv* c, const lines* l, s
   return b;
 }
 
-uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c) {
-  tiles t = {c, 0, 0};
+uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c, size_t copied) {
+  tiles t = {c, copied, 0, 0};
   stowi_kernel_lean lean = lean_of(&t);
   uint64_t size = stowi_kernel_lean_scratch(&lean);
   return size > table_size(c) ? size : table_size(c);
 }
 
 static void run_blocks(void* user, size_t begin, size_t end, uint32_t worker) {
-  const stowi_kernel_conv* c = user;
+  const tiles* all = user;
+  const stowi_kernel_conv* c = all->c;
   unsigned char* scratch =
-      (unsigned char*)c->call->scratch + worker * stowi_kernel_conv_lean_size(c);
+      (unsigned char*)c->call->scratch + worker * stowi_kernel_conv_lean_size(c, all->copied);
   lines l = lines_of(c);
   size_t each = l.each * l.count * divide_up(c->out_channels, rows_of(c));
   for (size_t i = begin; i < end; ++i) {
-    tiles t = {c, i / each / c->group, i / each % c->group};
+    tiles t = {c, all->copied, i / each / c->group, i / each % c->group};
     stowi_kernel_block block = block_at(c, &l, i % each);
     if (is_inside(c, &block)) {
       make_inside(&t, &block, (uint32_t*)(void*)scratch);
@@ -369,7 +372,8 @@ static void run_blocks(void* user, size_t begin, size_t end, uint32_t worker) {
   }
 }
 
-void stowi_kernel_conv_lean(stowi_kernel_conv* c) {
+void stowi_kernel_conv_lean(stowi_kernel_conv* c, size_t copied) {
+  tiles all = {c, copied, 0, 0};
   if (stow_tensor_elements(c->y) == 0) {
     return;
   }
@@ -378,5 +382,5 @@ void stowi_kernel_conv_lean(stowi_kernel_conv* c) {
   size_t work =
       stowi_kernel_smaller(c->out_channels, rows_of(c)) * STOWI_KERNEL_LEAN_COLUMNS * c->depth;
   stow_kernel_split(c->call, (size_t)c->window.batch * c->group * blocks, 65536 / (work + 1) + 1,
-                    run_blocks, c);
+                    run_blocks, &all);
 }
