@@ -37,6 +37,7 @@ typedef struct numbers {
 #define FEW_STEPS 4         // with fewer r is not worth transposing
 #define STEPS_AT_ONCE 8     // of k, that are read of a column
 #define COLUMNS_AT_ONCE 64  // that are dequantised
+#define SUMS_AT_ONCE 32     // of a row in little room
 
 // Whether elements of operand |k| are REAL already.
 static bool is_real(const stowi_kernel_layer* l, size_t k) {
@@ -247,17 +248,20 @@ static void step_gru(const stowi_kernel_layer* l, const numbers* n, size_t b) {
   }
 }
 
-// Peepholes |which|, of input, output or forget gate; read one by one where they are not at hand.
+// Peepholes |which|, of input, output or forget gate; some at a time where they are not at hand.
 static void peep(const stowi_kernel_layer* l, const numbers* n, size_t which, const REAL* c,
                  REAL* gate) {
-  size_t first = which * l->hidden;
-  for (size_t i = 0; n->peeps != NULL && i < l->hidden; ++i) {
-    gate[i] += n->peeps[first + i] * c[i];
-  }
-  for (size_t i = 0; n->peeps == NULL && i < l->hidden; ++i) {
-    REAL weight;
-    load(l, STOWI_KERNEL_LAYER_PEEPHOLES, l->direction * 3 * l->hidden + first + i, 1, &weight);
-    gate[i] += weight * c[i];
+  REAL some[SUMS_AT_ONCE];
+  for (size_t first = 0; first < l->hidden; first += SUMS_AT_ONCE) {
+    size_t at = which * l->hidden + first;
+    size_t count = l->hidden - first < SUMS_AT_ONCE ? l->hidden - first : SUMS_AT_ONCE;
+    if (n->peeps == NULL) {
+      load(l, STOWI_KERNEL_LAYER_PEEPHOLES, l->direction * 3 * l->hidden + at, count, some);
+    }
+    const REAL* peeps = n->peeps == NULL ? some : n->peeps + at;
+    for (size_t i = 0; i < count; ++i) {
+      gate[first + i] += peeps[i] * c[first + i];
+    }
   }
 }
 
