@@ -2,7 +2,6 @@
 #include "exec/kernels/spatial/conv.h"
 
 #include "exec/kernels/matrix/gemm.h"
-#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/spatial/window.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
@@ -243,77 +242,6 @@ static void conv_panel(stowi_kernel_conv* c) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// The same product with a smaller panel, of f32: a chain's steps for few positions. Chains are
-// added to the result one after the other, as a product of all steps does it.
-
-#define CHUNK_POSITIONS 48  // an odd number of cache lines
-
-static size_t chunk_steps(const stowi_kernel_conv* c) {
-  return stowi_kernel_smaller(c->depth, STOWI_KERNEL_GEMM_CHAIN);
-}
-
-// A 1 × 1 kernel with stride 1 reads x directly here too.
-static uint64_t chunk_panel_size(const stowi_kernel_conv* c) {
-  bool is_direct = stowi_kernel_slide_is_pointwise(&c->window);
-  return is_direct ? 0 : (uint64_t)chunk_steps(c) * CHUNK_POSITIONS * sizeof(float);
-}
-
-static uint64_t chunk_size(const stowi_kernel_conv* c) {
-  size_t positions = stowi_kernel_smaller(c->window.out_count, CHUNK_POSITIONS);
-  return chunk_panel_size(c) +
-         stowi_kernel_gemm_scratch(c->out_channels, positions, chunk_steps(c), 1, 1);
-}
-
-// All channels of a group, for some positions of an image.
-static void run_chunk(const stowi_kernel_conv* c, const part* p, unsigned char* scratch) {
-  size_t x_first = (p->image * c->group + p->group) * c->in_channels * c->window.in_count;
-  float* panel = (float*)(void*)scratch;
-  const float* weights = (const float*)c->w->data + p->group * c->out_channels * c->depth;
-  stowi_kernel_gemm gemm = {.m = p->rows,
-                            .n = p->count,
-                            .b = {panel, CHUNK_POSITIONS, 1},
-                            .c = (float*)c->y->data + stowi_kernel_conv_at(c, p, 0),
-                            .c_row = c->window.out_count,
-                            .alpha = 1,
-                            .variant = 1};
-  gemm.accumulate = stowi_kernel_conv_begin(c, p, gemm.c, gemm.c_row);
-  for (size_t step = 0; step < c->depth || step == 0; step += STOWI_KERNEL_GEMM_CHAIN) {
-    gemm.k = stowi_kernel_smaller(c->depth - step, STOWI_KERNEL_GEMM_CHAIN);
-    gemm.a = (stowi_kernel_matrix){weights + step, c->depth, 1};
-    if (chunk_panel_size(c) == 0) {
-      const float* x = (const float*)c->x->data + x_first + p->first;
-      gemm.b = (stowi_kernel_matrix){x + step * c->window.in_count, c->window.in_count, 1};
-    } else {
-      stowi_kernel_conv_load(c, x_first, &(stowi_kernel_block){step, gemm.k, p->first, p->count},
-                             panel, CHUNK_POSITIONS);
-    }
-    stowi_kernel_gemm_alone(&gemm, scratch + chunk_panel_size(c));
-    gemm.accumulate = true;
-  }
-}
-
-static size_t chunks_of(const stowi_kernel_conv* c) {
-  return (c->window.out_count + CHUNK_POSITIONS - 1) / CHUNK_POSITIONS;
-}
-
-static void run_chunks(void* user, size_t begin, size_t end, uint32_t worker) {
-  const stowi_kernel_conv* c = user;
-  size_t blocks = chunks_of(c);
-  for (size_t unit = begin; unit < end; ++unit) {
-    part p = {unit / blocks / c->group, unit / blocks % c->group,        0,
-              c->out_channels,          unit % blocks * CHUNK_POSITIONS, 0};
-    p.count = stowi_kernel_smaller(CHUNK_POSITIONS, c->window.out_count - p.first);
-    run_chunk(c, &p, (unsigned char*)c->call->scratch + worker * chunk_size(c));
-  }
-}
-
-static void conv_chunks(stowi_kernel_conv* c) {
-  if (stow_tensor_elements(c->y) != 0) {
-    stow_kernel_split(c->call, (size_t)c->window.batch * c->group * chunks_of(c), 1, run_chunks, c);
-  }
-}
-
-// ---------------------------------------------------------------------------------------------
 // The kernel: chooses the method by dtype and weights.
 
 stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
@@ -342,31 +270,19 @@ static bool is_depthwise(const stowi_kernel_conv* c) {
   return c->x->dtype == STOW_F32 && c->in_channels == 1 && c->out_channels <= 4;
 }
 
-typedef enum method { PANEL, CHUNKS, LEAN, LEANEST } method;
-
-// Floats of windows that are copied at a time where there is some room.
-#define COPIED 512
-
-static uint64_t method_size(const stowi_kernel_conv* c, method m) {
-  uint64_t workers = c->call->workers;
-  switch (m) {
-    case PANEL: break;
-    case CHUNKS: return stowi_kernel_conv_is_half(c) ? UINT64_MAX : chunk_size(c) * workers;
-    case LEAN: return stowi_kernel_conv_lean_size(c, COPIED) * workers;
-    case LEANEST: return stowi_kernel_conv_lean_size(c, 0) * workers;
-  }
-  return conv_panel_scratch(c);
+static uint64_t variant_size(const stowi_kernel_conv* c, uint32_t variant) {
+  return variant == 0 ? conv_panel_scratch(c)
+                      : stowi_kernel_conv_lean_size(c, (stowi_kernel_conv_room)variant);
 }
 
-// Of the methods up to the call's variant the one that needs least, and how much.
-static method method_of(const stowi_kernel_conv* c, uint64_t* out_size) {
-  uint32_t variant = stowi_kernel_variant(c->call);
-  method best = PANEL;
-  *out_size = method_size(c, PANEL);
-  for (uint32_t v = 1; v <= variant && v < STOWI_KERNEL_CONV_VARIANTS; ++v) {
-    uint64_t size = method_size(c, (method)v);
+// Of the variants up to the call's the one that needs least, and how much.
+static uint32_t variant_of(const stowi_kernel_conv* c, uint64_t* out_size) {
+  uint32_t best = 0;
+  *out_size = variant_size(c, 0);
+  for (uint32_t v = 1; v <= stowi_kernel_variant(c->call) && v < STOWI_KERNEL_CONV_VARIANTS; ++v) {
+    uint64_t size = variant_size(c, v);
     if (size < *out_size) {
-      best = (method)v;
+      best = v;
       *out_size = size;
     }
   }
@@ -376,18 +292,18 @@ static method method_of(const stowi_kernel_conv* c, uint64_t* out_size) {
 uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c) {
   uint64_t size = 0;
   if (is_panel(c->x->dtype) && !is_depthwise(c)) {
-    (void)method_of(c, &size);
+    (void)variant_of(c, &size);
   }
   return size;
 }
 
 static void conv_products(stowi_kernel_conv* c) {
   uint64_t size;
-  switch (method_of(c, &size)) {
-    case PANEL: conv_panel(c); break;
-    case CHUNKS: conv_chunks(c); break;
-    case LEAN: stowi_kernel_conv_lean(c, COPIED); break;
-    case LEANEST: stowi_kernel_conv_lean(c, 0); break;
+  uint32_t variant = variant_of(c, &size);
+  if (variant == 0) {
+    conv_panel(c);
+  } else {
+    stowi_kernel_conv_lean(c, (stowi_kernel_conv_room)variant);
   }
 }
 

@@ -2,7 +2,6 @@
 #ifndef STOWAGE_SRC_EXEC_KERNELS_SPATIAL_CONV_H_
 #define STOWAGE_SRC_EXEC_KERNELS_SPATIAL_CONV_H_
 
-#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/spatial/window.h"
 
 typedef struct stowi_kernel_conv {
@@ -19,8 +18,7 @@ typedef struct stowi_kernel_conv {
   size_t depth;         // in_channels × taps: products in an element of y
 } stowi_kernel_conv;
 
-// With a panel for a block of positions, with a smaller one of f32, and in little room: 3 KiB and
-// 2 KiB.
+// With a panel for a block of positions, and three in little room.
 #define STOWI_KERNEL_CONV_VARIANTS 4
 
 // Operands x, w, bias and, where |addend| is below SIZE_MAX, the addend at this index.
@@ -36,9 +34,17 @@ stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
 // ---------------------------------------------------------------------------------------------
 // In little room (conv_lean.c)
 
-// For each worker. |copied|, if it is not 0, is how many floats of windows are copied at a time.
-uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c, size_t copied);
-void stowi_kernel_conv_lean(stowi_kernel_conv* c, size_t copied);
+// For what some positions read there is room: a whole chain, 33 KiB in all, or some steps, 3 KiB,
+// or a few, 2 KiB.
+typedef enum stowi_kernel_conv_room {
+  STOWI_KERNEL_CONV_CHAIN = 1,
+  STOWI_KERNEL_CONV_SOME,
+  STOWI_KERNEL_CONV_FEW
+} stowi_kernel_conv_room;
+
+// For all workers; UINT64_MAX: there is no such way.
+uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c, stowi_kernel_conv_room room);
+void stowi_kernel_conv_lean(stowi_kernel_conv* c, stowi_kernel_conv_room room);
 
 // ---------------------------------------------------------------------------------------------
 // For methods of both
@@ -58,9 +64,5 @@ size_t stowi_kernel_conv_at(const stowi_kernel_conv* c, const stowi_kernel_conv_
 // Writes bias and addend, to which products are added; false where there is neither.
 bool stowi_kernel_conv_begin(const stowi_kernel_conv* c, const stowi_kernel_conv_part* p, float* to,
                              size_t to_row);
-// What steps [row, row + rows) read for positions [column, column + columns) of the group whose
-// channels begin at element |x_first| of x.
-void stowi_kernel_conv_load(const stowi_kernel_conv* c, size_t x_first,
-                            const stowi_kernel_block* block, float* to, size_t to_row);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SPATIAL_CONV_H_

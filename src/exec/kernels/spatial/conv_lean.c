@@ -9,7 +9,8 @@
 //     tap 1      [ . . . . . . ]          factor, which is nowhere copied
 //     tap 2        [ . . . . . . ]
 //
-// Others, at the border or with strides, copy what a few steps read each time that a tile needs it.
+// Others, at the border or with strides, copy what they read: a chain's steps for all channels of
+// the result, if there is room, or a few steps each time that a tile needs them.
 #include "exec/kernels/matrix/gemm.h"
 #include "exec/kernels/matrix/gemm_tile.h"
 #include "exec/kernels/matrix/lean.h"
@@ -17,12 +18,15 @@
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/size.h"
 
-#define NARROW 16  // rows of the result that are shorter are not worth blocks of their own
+// Rows of the result that are shorter are not worth blocks of their own.
+#define NARROW 16
+#define SHORT 64  // the same, where copies are for many channels
+#define SOME 512  // floats of windows that are copied at a time, if there is some room
 
 // One group of an image.
 typedef struct tiles {
   const stowi_kernel_conv* c;
-  size_t copied;
+  stowi_kernel_conv_room room;
   size_t image, group;
 } tiles;
 
@@ -53,23 +57,68 @@ static void load_step(const stowi_kernel_conv* c, size_t x_first, const stowi_ke
   }
 }
 
-void stowi_kernel_conv_load(const stowi_kernel_conv* c, size_t x_first,
-                            const stowi_kernel_block* block, float* to, size_t to_row) {
+// What |taps| taps along the last dim read of one row of x, the first of them that of |at|:
+// positions and taps have the same stride.
+static void load_taps(const stowi_kernel_conv* c, size_t x_first, const stowi_kernel_step* at,
+                      size_t row, size_t column, size_t size, float* to) {
   const stowi_kernel_slide* w = &c->window;
+  uint32_t last = w->rank - 1;
+  int64_t from = stowi_kernel_slide_row(w, row, at->outer);
+  int64_t start = (int64_t)(column + at->last * (size_t)w->dilations[last]) - w->begins[last];
+  int64_t end = from < 0 ? 0 : w->in_width - start;
+  int64_t lo = stowi_kernel_min_i64(stowi_kernel_max_i64(-start, 0), (int64_t)size);
+  int64_t hi = stowi_kernel_min_i64(stowi_kernel_max_i64(end, lo), (int64_t)size);
+  stowi_kernel_tap_run run = {(size_t)lo, (size_t)(hi - lo), size - (size_t)hi, 0, 1};
+  if (lo < hi) {
+    run.first = (size_t)(from + start + lo);
+  }
+  stowi_kernel_tap_run_load(&run, c->x, x_first + at->channel * w->in_count, 1, 0, to, 0);
+}
+
+// How many taps of a row can be copied together, to |floats|, of |most|: 1 if they are too far
+// apart.
+static size_t taps_at_once(const stowi_kernel_slide* w, const stowi_kernel_block* block,
+                           size_t most, size_t floats) {
+  size_t dilation = (size_t)w->dilations[w->rank - 1];
   size_t width = (size_t)w->out_width;
-  if (block->rows == 0) {
-    return;
+  if (w->strides[w->rank - 1] != 1 || dilation > block->columns ||
+      block->column % width + block->columns > width) {
+    return 1;
   }
+  return stowi_kernel_smaller(most, (floats - block->columns) / dilation + 1);
+}
+
+// Copies what steps of a block read, and says where each begins (lean.h).
+static size_t copy_windows(const void* user, const stowi_kernel_block* block, float* room,
+                           size_t floats, uint32_t* begins) {
+  const tiles* t = user;
+  const stowi_kernel_slide* w = &t->c->window;
+  size_t row = block->column / (size_t)w->out_width;
+  size_t column = block->column % (size_t)w->out_width;
+  size_t dilation = (size_t)w->dilations[w->rank - 1];
   stowi_kernel_step at = stowi_kernel_step_at(w, block->row);
-  for (size_t i = 0; i < block->rows; ++i) {
-    load_step(c, x_first, &at, block->column / width, block->column % width, block->columns,
-              to + i * to_row);
-    stowi_kernel_step_next(w, &at);
+  size_t used = 0;
+  size_t done = 0;
+  while (done < block->rows && floats - used >= block->columns) {
+    size_t left = stowi_kernel_smaller((size_t)w->kernel_width - at.last, block->rows - done);
+    size_t taps = taps_at_once(w, block, left, floats - used);
+    size_t size = block->columns + (taps - 1) * dilation;
+    if (taps == 1) {
+      load_step(t->c, x_first_of(t), &at, row, column, size, room + used);
+    } else {
+      load_taps(t->c, x_first_of(t), &at, row, column, size, room + used);
+    }
+    for (size_t i = 0; i < taps; ++i) {
+      begins[done++] = (uint32_t)(used + i * dilation);
+      stowi_kernel_step_next(w, &at);
+    }
+    used += size;
   }
+  return done;
 }
 
 // ---------------------------------------------------------------------------------------------
-// Blocks that copy
+// Blocks that copy a few steps
 
 static const float* load_weights(const void* user, const stowi_kernel_block* block, float* room,
                                  size_t* row) {
@@ -94,71 +143,6 @@ static const float* load_windows(const void* user, const stowi_kernel_block* blo
   (void)room;
   *row = w->in_count;
   return (const float*)t->c->x->data + x_first_of(t) + block->row * w->in_count + block->column;
-}
-
-// What all taps along the last dim read of one row of x for a block, if these are few elements.
-typedef struct span {
-  size_t size;               // elements; 0: each tap is copied alone
-  stowi_kernel_tap_run run;  // of them
-} span;
-
-static span span_of(const stowi_kernel_slide* w, const stowi_kernel_block* block, size_t floats) {
-  uint32_t last = w->rank - 1;
-  size_t column = block->column % (size_t)w->out_width;
-  size_t taps = (size_t)w->kernel_width;
-  size_t size = block->columns + (taps - 1) * (size_t)w->dilations[last];
-  if (w->strides[last] != 1 || size > taps * block->columns || size > floats ||
-      column + block->columns > (size_t)w->out_width) {
-    return (span){0};
-  }
-  int64_t start = (int64_t)column - w->begins[last];
-  int64_t lo = stowi_kernel_min_i64(stowi_kernel_max_i64(-start, 0), (int64_t)size);
-  int64_t hi = stowi_kernel_min_i64(stowi_kernel_max_i64(w->in_width - start, lo), (int64_t)size);
-  return (span){size, {(size_t)lo, (size_t)(hi - lo), size - (size_t)hi, (size_t)(start + lo), 1}};
-}
-
-static void load_span(const stowi_kernel_conv* c, size_t x_first, const stowi_kernel_step* at,
-                      size_t row, const span* s, float* to) {
-  int64_t from = stowi_kernel_slide_row(&c->window, row, at->outer);
-  stowi_kernel_tap_run run = s->run;
-  if (from < 0) {
-    run = (stowi_kernel_tap_run){s->size, 0, 0, 0, 1};
-  } else {
-    run.first += (size_t)from;
-  }
-  stowi_kernel_tap_run_load(&run, c->x, x_first + at->channel * c->window.in_count, 1, 0, to, 0);
-}
-
-static size_t copy_windows(const void* user, const stowi_kernel_block* block, float* room,
-                           size_t floats, uint32_t* begins) {
-  const tiles* t = user;
-  const stowi_kernel_slide* w = &t->c->window;
-  size_t row = block->column / (size_t)w->out_width;
-  size_t column = block->column % (size_t)w->out_width;
-  size_t dilation = (size_t)w->dilations[w->rank - 1];
-  size_t x_first = x_first_of(t);
-  span s = span_of(w, block, floats);
-  size_t size = s.size == 0 ? block->columns : s.size;
-  stowi_kernel_step at = stowi_kernel_step_at(w, block->row);
-  float* to = room;
-  size_t i = 0;
-  for (; i < block->rows; ++i) {
-    if (i != 0 && s.size != 0 && at.last != 0) {
-      begins[i] = begins[i - 1] + (uint32_t)dilation;
-    } else if ((size_t)(to - room) + size > floats) {
-      break;
-    } else {
-      if (s.size == 0) {
-        load_step(t->c, x_first, &at, row, column, size, to);
-      } else {
-        load_span(t->c, x_first, &at, row, &s, to);
-      }
-      begins[i] = (uint32_t)((size_t)(to - room) + (s.size == 0 ? 0 : at.last * dilation));
-      to += size;
-    }
-    stowi_kernel_step_next(w, &at);
-  }
-  return i;
 }
 
 static bool begin_tile(const void* user, const stowi_kernel_block* block, float* to,
@@ -220,7 +204,7 @@ static stowi_kernel_lean lean_of(const tiles* t) {
       .b_rows = is_pointwise(c) ? NULL : copy_windows,
       .a_is_there = c->w->dtype == STOW_F32,
       .b_is_there = is_pointwise(c),
-      .copied = t->copied,
+      .copied = t->room == STOWI_KERNEL_CONV_FEW ? 0 : SOME,
       .c = is_half ? NULL : y + (y == &none ? 0 : stowi_kernel_conv_at(c, &whole, 0)),
       .c_row = c->window.out_count,
       .begin = begins ? begin_tile : NULL,
@@ -228,17 +212,25 @@ static stowi_kernel_lean lean_of(const tiles* t) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Blocks that read x where it is
+// Blocks that read x where it is, or copy what a chain reads
 
-// Whether any block may be.
-static bool has_table(const stowi_kernel_conv* c) {
+// Whether any block may read x where it is.
+static bool has_inside(const stowi_kernel_conv* c) {
   const stowi_kernel_slide* w = &c->window;
   return !stowi_kernel_conv_is_half(c) && !is_pointwise(c) && w->strides[w->rank - 1] == 1;
 }
 
+static size_t chain_of(const stowi_kernel_conv* c) {
+  return stowi_kernel_smaller(c->depth, STOWI_KERNEL_GEMM_CHAIN);
+}
+
 static uint64_t table_size(const stowi_kernel_conv* c) {
-  size_t steps = stowi_kernel_smaller(c->depth, STOWI_KERNEL_GEMM_CHAIN);
-  return has_table(c) ? stowi_kernel_align64(steps * sizeof(uint32_t)) : 0;
+  return stowi_kernel_align64(chain_of(c) * sizeof(uint32_t));
+}
+
+// Floats that a chain's steps read for a block.
+static size_t chain_floats(const stowi_kernel_conv* c) {
+  return chain_of(c) * stowi_kernel_smaller(c->window.out_count, STOWI_KERNEL_LEAN_COLUMNS);
 }
 
 static bool is_inside(const stowi_kernel_conv* c, const stowi_kernel_block* block) {
@@ -247,7 +239,7 @@ static bool is_inside(const stowi_kernel_conv* c, const stowi_kernel_block* bloc
   size_t width = (size_t)w->out_width;
   int64_t start = (int64_t)(block->column % width) - w->begins[last];
   int64_t end = start + (int64_t)block->columns + (w->kernel_width - 1) * w->dilations[last];
-  bool is = has_table(c) && c->depth != 0 && start >= 0 && end <= w->in_width &&
+  bool is = has_inside(c) && c->depth != 0 && start >= 0 && end <= w->in_width &&
             block->column % width + block->columns <= width;
   for (size_t tap = 0; is && tap < w->outer_taps; ++tap) {
     is = stowi_kernel_slide_row(w, block->column / width, tap) >= 0;
@@ -274,17 +266,24 @@ static void fill_table(const stowi_kernel_conv* c, const stowi_kernel_block* blo
   }
 }
 
-static void make_inside(const tiles* t, const stowi_kernel_block* block, uint32_t* table) {
+// Chain by chain; |room| is for a chain's windows, NULL if they are read where they are.
+static void make_chains(const tiles* t, const stowi_kernel_block* block, uint32_t* table,
+                        float* room) {
   const stowi_kernel_conv* c = t->c;
   stowi_kernel_conv_part p = part_of(t, block);
   float* to = (float*)c->y->data + stowi_kernel_conv_at(c, &p, 0);
   size_t to_row = c->window.out_count;
   bool is_begun = stowi_kernel_conv_begin(c, &p, to, to_row);
-  stowi_kernel_tile_factors f = {
-      .a_row = c->depth, .a_step = 1, .b = (const float*)c->x->data + x_first_of(t), .b_at = table};
+  stowi_kernel_tile_factors f = {.a_row = c->depth, .a_step = 1, .b = room, .b_at = table};
   for (size_t step = 0; step < c->depth; step += STOWI_KERNEL_GEMM_CHAIN) {
     size_t steps = stowi_kernel_smaller(c->depth - step, STOWI_KERNEL_GEMM_CHAIN);
-    fill_table(c, block, step, steps, table);
+    stowi_kernel_block of_b = {step, steps, block->column, block->columns};
+    if (room == NULL) {
+      f.b = (const float*)c->x->data + x_first_of(t);
+      fill_table(c, &of_b, step, steps, table);
+    } else {
+      (void)copy_windows(t, &of_b, room, chain_floats(c), table);
+    }
     f.a = (const float*)c->w->data + (t->group * c->out_channels + block->row) * c->depth + step;
     stowi_kernel_tiles_run(stowi_kernel_tiles_best(), block->rows, block->columns, steps, &f, to,
                            to_row, is_begun ? STOWI_KERNEL_TILE_ADD : STOWI_KERNEL_TILE_SET);
@@ -296,7 +295,7 @@ static void make_inside(const tiles* t, const stowi_kernel_block* block, uint32_
 // Blocks of positions, and parts of channels
 
 enum {
-  ROWS = 64,  // in a part, if several workers share the work
+  ROWS = 64,  // many; in a part, if several workers share the work
   EDGE = 8,   // positions
 };
 
@@ -313,16 +312,19 @@ typedef struct lines {
   size_t each;           // blocks in a line
 } lines;
 
-static lines lines_of(const stowi_kernel_conv* c) {
+// Where copies are for many channels short rows need no blocks of their own, nor does the border.
+static lines lines_of(const stowi_kernel_conv* c, stowi_kernel_conv_room room) {
   const stowi_kernel_slide* w = &c->window;
   size_t width = (size_t)w->out_width;
-  if (width < NARROW || is_pointwise(c)) {
+  bool is_chain = room == STOWI_KERNEL_CONV_CHAIN;
+  if (width < (is_chain && c->out_channels >= ROWS ? SHORT : NARROW) || is_pointwise(c)) {
     return (lines){w->out_count, 1, 0, divide_up(w->out_count, STOWI_KERNEL_LEAN_COLUMNS)};
   }
   int64_t lo;
   int64_t hi;
   stowi_kernel_slide_interior(w, &lo, &hi);
-  bool has_edges = has_table(c) && (lo > 0 || (size_t)hi < width) && width > 2 * NARROW;
+  bool has_padding = lo > 0 || (size_t)hi < width;
+  bool has_edges = has_inside(c) && has_padding && width > 2 * NARROW && !is_chain;
   lines l = {width, w->out_rows, has_edges ? EDGE : 0, 0};
   l.each = divide_up(width - 2 * l.edge, STOWI_KERNEL_LEAN_COLUMNS) + (has_edges ? 2 : 0);
   return l;
@@ -346,38 +348,55 @@ static stowi_kernel_block block_at(const stowi_kernel_conv* c, const lines* l, s
   return b;
 }
 
-uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c, size_t copied) {
-  tiles t = {c, copied, 0, 0};
+// Of a worker.
+static uint64_t room_size(const stowi_kernel_conv* c, stowi_kernel_conv_room room) {
+  if (room == STOWI_KERNEL_CONV_CHAIN) {
+    return table_size(c) + stowi_kernel_align64((uint64_t)chain_floats(c) * sizeof(float));
+  }
+  tiles t = {c, room, 0, 0};
   stowi_kernel_lean lean = lean_of(&t);
   uint64_t size = stowi_kernel_lean_scratch(&lean);
-  return size > table_size(c) ? size : table_size(c);
+  uint64_t table = has_inside(c) ? table_size(c) : 0;
+  return size > table ? size : table;
+}
+
+uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c, stowi_kernel_conv_room room) {
+  bool has_chains = !stowi_kernel_conv_is_half(c) && !is_pointwise(c) && c->depth != 0;
+  return room == STOWI_KERNEL_CONV_CHAIN && !has_chains ? UINT64_MAX
+                                                        : room_size(c, room) * c->call->workers;
+}
+
+static void make_block(const tiles* t, const stowi_kernel_block* block, unsigned char* scratch) {
+  uint32_t* table = (uint32_t*)(void*)scratch;
+  if (is_inside(t->c, block)) {
+    make_chains(t, block, table, NULL);
+  } else if (t->room == STOWI_KERNEL_CONV_CHAIN) {
+    make_chains(t, block, table, (float*)(void*)(scratch + table_size(t->c)));
+  } else {
+    stowi_kernel_lean lean = lean_of(t);
+    stowi_kernel_lean_block(&lean, block, scratch);
+  }
 }
 
 static void run_blocks(void* user, size_t begin, size_t end, uint32_t worker) {
   const tiles* all = user;
   const stowi_kernel_conv* c = all->c;
-  unsigned char* scratch =
-      (unsigned char*)c->call->scratch + worker * stowi_kernel_conv_lean_size(c, all->copied);
-  lines l = lines_of(c);
+  unsigned char* scratch = (unsigned char*)c->call->scratch + worker * room_size(c, all->room);
+  lines l = lines_of(c, all->room);
   size_t each = l.each * l.count * divide_up(c->out_channels, rows_of(c));
   for (size_t i = begin; i < end; ++i) {
-    tiles t = {c, all->copied, i / each / c->group, i / each % c->group};
+    tiles t = {c, all->room, i / each / c->group, i / each % c->group};
     stowi_kernel_block block = block_at(c, &l, i % each);
-    if (is_inside(c, &block)) {
-      make_inside(&t, &block, (uint32_t*)(void*)scratch);
-    } else {
-      stowi_kernel_lean lean = lean_of(&t);
-      stowi_kernel_lean_block(&lean, &block, scratch);
-    }
+    make_block(&t, &block, scratch);
   }
 }
 
-void stowi_kernel_conv_lean(stowi_kernel_conv* c, size_t copied) {
-  tiles all = {c, copied, 0, 0};
+void stowi_kernel_conv_lean(stowi_kernel_conv* c, stowi_kernel_conv_room room) {
+  tiles all = {c, room, 0, 0};
   if (stow_tensor_elements(c->y) == 0) {
     return;
   }
-  lines l = lines_of(c);
+  lines l = lines_of(c, room);
   size_t blocks = l.each * l.count * divide_up(c->out_channels, rows_of(c));
   size_t work =
       stowi_kernel_smaller(c->out_channels, rows_of(c)) * STOWI_KERNEL_LEAN_COLUMNS * c->depth;
