@@ -25,13 +25,17 @@ int main(int argc, char** argv) {
   const stow_graph* graph = stow_import_graph(import);
   require(graph != NULL ? STOW_OK : STOW_ERR_UNSUPPORTED);
 
-  // The plan: kernels declare their scratch, weights stay in the mapped file.
+  // The plan: kernels declare their scratch; weights are not in the arena, but used where they lie
+  // in the mapped file, or in the order in which kernels read them.
   stow_prepared* prepared;
   stow_plan* plan;
   stow_plan_options options;
   stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
   options.params = options.constants = false;
-  require(stow_prepare(graph, NULL, heap, &diag, &prepared));
+  stow_prepare_options kernels;
+  stow_prepare_options_init(&kernels);
+  kernels.pack = STOW_PACK_AUTO;
+  require(stow_prepare(graph, &kernels, heap, &diag, &prepared));
   stow_effects* effects = stow_prepared_effects(prepared);
   require(stow_plan_make(graph, effects, &options, heap, &diag, &plan));
 

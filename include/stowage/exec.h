@@ -81,9 +81,9 @@ typedef struct stow_prepared stow_prepared;
 // which it reads them (stow_kernel.pack). Only those with data in the graph that are read by one
 // node, and are neither state nor outputs.
 typedef enum stow_pack {
-  STOW_PACK_AUTO,   // if that needs at most an eighth more bytes than they have
   STOW_PACK_NEVER,  // weights are used where they lie
-  STOW_PACK_ALWAYS  // whatever it needs
+  STOW_PACK_AUTO,   // if they need at most an eighth more bytes then
+  STOW_PACK_ALWAYS  // however many they need
 } stow_pack;
 
 typedef struct stow_prepare_options {
@@ -93,7 +93,9 @@ typedef struct stow_prepare_options {
   // The fastest variant of every kernel, with as much scratch as it takes; false: the fastest that
   // fits into the arena that tensors need anyway.
   bool fastest;
-  stow_pack pack;  // AUTO
+  // NEVER. Packed weights are beside the arena, so plan without slots for params and constants
+  // (stow_plan_options).
+  stow_pack pack;
 } stow_prepare_options;
 
 STOW_API void stow_prepare_options_defaults(stow_prepare_options* options);

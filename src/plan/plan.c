@@ -27,7 +27,7 @@ const char* stowi_plan_kind_text(stowi_plan_kind kind) { return kind_texts[kind]
 const char* stowi_plan_params_text(stowi_plan_params params) { return params_texts[params]; }
 
 const char* stowi_plan_pack_text(uint32_t pack) {
-  static const char* const names[] = {"auto", "never", "always"};
+  static const char* const names[] = {"never", "auto", "always"};
   return names[pack < 3 ? pack : 0];
 }
 

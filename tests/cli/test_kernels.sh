@@ -94,4 +94,35 @@ run check "$examples/digits.onnx" "$work/two.plan"
 expect 0 PlansRememberTheirThreads
 run run "$examples/digits.onnx" --random 1 --plan "$work/two.plan"
 expect 0 AndRunWithFewer
+
+# Packed weights: the same bits, the same arena from every command, and a plan that remembers them.
+for pack in never auto always; do
+  run run "$examples/digits.onnx" --random 1 --pack $pack --outputs "$work/$pack.npz" \
+    --save-plan "$work/$pack.plan"
+  expect 0 "Pack-$pack"
+  number=$(arena)
+  run plan "$examples/digits.onnx" --pack $pack
+  is "$(arena)" "PlansPack-$pack"
+  run check "$examples/digits.onnx" "$work/$pack.plan"
+  expect 0 "ChecksPack-$pack"
+  run run "$examples/digits.onnx" --random 1 --plan "$work/$pack.plan"
+  expect 0 "RunsPack-$pack"
+  name="SameBits-$pack"
+  if cmp -s "$work/never.npz" "$work/$pack.npz"; then pass; else fail "other bits"; fi
+done
+run run "$examples/digits.onnx" --random 1 --pack never --format json
+expect 0 NothingIsPacked
+says '"packed": 0'
+run run "$examples/digits.onnx" --random 1 --weights arena --pack always --format json
+expect 0 WeightsInTheArenaAreNot
+says '"packed": 0'
+run run "$examples/digits.onnx" --random 1
+expect 0 WeightsArePacked
+says "packed  "
+run export "$examples/digits.onnx" --pack never -o "$work/unpacked"
+expect 0 UnpackedExport
+name=ItHasTheOriginals
+if grep -q ', packed$' "$work/unpacked"/*_weights.c; then fail "packed"; else pass; fi
+run plan "$examples/digits.onnx" --pack sometimes
+expect 2 UnknownPack
 finish

@@ -129,7 +129,9 @@ static void set_kernels(run_graph* g) {
                              .run = run_core,
                              .user = g,
                              .in_place = kernel->in_place,
-                             .variant_count = kernel->variant_count};
+                             .variant_count = kernel->variant_count,
+                             .pack_size = kernel->pack_size,
+                             .pack = kernel->pack};
       (void)stow_kernels_set(g->kernels, op, &wrapped, NULL);
     }
   }
@@ -285,6 +287,7 @@ static stow_status make(run* r) {
   stow_exec_options_init(&options);
   prepare.threads = r->way->threads;
   prepare.kernels = r->g->kernels;
+  prepare.pack = r->way->has_variants ? STOW_PACK_ALWAYS : STOW_PACK_NEVER;
   options.paranoid = r->way->paranoid;
   options.poison = r->way->poison;
   options.weight = give_weight;
@@ -293,6 +296,9 @@ static stow_status make(run* r) {
   stow_allocator allocator = stow_allocator_default();
   STOW_TRY(stowi_exec_prepare(r->g->graph, &prepare, r->way->has_variants ? draw_variant : NULL,
                               r->g, allocator, &r->diag, &r->prepared));
+  stow_prepared_info info = {.struct_size = sizeof(info)};
+  STOW_TRY(stow_prepared_describe(r->prepared, &info));
+  r->trace->packed = info.packed_count;
   if (r->way->has_effects) {
     draw_effects(r);
   }

@@ -18,7 +18,7 @@ typedef struct run_way {
   bool has_effects;   // boundary values and outputs are kept, consumed or bound, as drawn, and some
                       // values have more room, other alignments or bytes of their own
   bool is_repeated;   // the trace is that of a second run
-  bool has_variants;  // kernels run with variants that are drawn
+  bool has_variants;  // kernels run with variants that are drawn, and weights are packed
 } run_way;
 
 // A graph, and what its runs have in common.
@@ -41,6 +41,7 @@ typedef struct run_trace {
   bool is_run;         // false: it did not come to that
   stow_node failed;    // where the run ended, else the first node that was refused
   uint64_t runs;       // of nodes with a kernel
+  size_t packed;       // weights
   uint32_t* counts;    // by node: how often it ran
   uint32_t* refusals;  // by node: how often its kernel refused to
   uint64_t unsuited;   // refusals that are not for a type that the kernel does not know

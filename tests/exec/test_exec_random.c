@@ -42,6 +42,7 @@ typedef struct tally {
   uint64_t refused;  // other graphs in which a kernel refused its operands
   uint64_t unknown;  // other graphs in which one did not know the type of an operand
   uint64_t unmade;   // runs whose plan was refused
+  uint64_t packed;   // weights
   uint64_t well[STOW_OP_CORE_COUNT];  // by op: nodes that gave what they should, in the reference
   uint64_t bad[STOW_OP_CORE_COUNT];   // by op: nodes that did not
   char message[STOW_OP_CORE_COUNT][STOW_DIAG_MESSAGE_SIZE];  // of one of them
@@ -152,6 +153,7 @@ static void run_another(tally* t, run_graph* g, const run_trace* alone, int numb
     bool same_order = number != REORDERED && number != RANDOM_ORDER && number != RLX;
     t->runs += 1;
     t->nodes += trace.runs;
+    t->packed += trace.packed;
     run_trace_difference(g, alone, &trace, same_order, difference, sizeof(difference));
     test_check(difference[0] == '\0', __FILE__, __LINE__, "seed %" PRIu64 ", %s: %s", g->seed,
                way.name, difference);
@@ -190,8 +192,8 @@ static void run_all(tally* t, uint64_t seed, random_ops* ops) {
 static void report(const tally* t) {
   printf("%" PRIu64 " graphs, %" PRIu64 " runs, %" PRIu64 " nodes; %" PRIu64
          " graphs end in an error, in %" PRIu64 " a kernel refuses operands, in %" PRIu64
-         " it does not know a type, %" PRIu64 " runs without a plan\n",
-         t->graphs, t->runs, t->nodes, t->ended, t->refused, t->unknown, t->unmade);
+         " it does not know a type, %" PRIu64 " runs without a plan, %" PRIu64 " weights packed\n",
+         t->graphs, t->runs, t->nodes, t->ended, t->refused, t->unknown, t->unmade, t->packed);
   for (stow_op op = 0; test_is_long() && op < STOW_OP_CORE_COUNT; ++op) {
     printf("  %-28s %8" PRIu64 " %6" PRIu64 " %s\n", stow_ops_get(NULL, op)->name, t->well[op],
            t->bad[op], t->message[op]);

@@ -178,6 +178,28 @@ static stow_value make_new(const hand* h, const stow_type* type) {
   return finish(h, call);
 }
 
+// A weight: a constant whose elements are bytes, all in a range that suits every op.
+static stow_value make_weight(const hand* h, const stow_type* type) {
+  uint64_t elements = 0;
+  if (type->dtype != STOW_F32 || stow_type_elements(type, &elements) != STOW_OK ||
+      elements > 4096) {
+    return STOW_VALUE_NONE;
+  }
+  float* numbers = malloc((size_t)elements * sizeof(float) + 1);
+  for (size_t i = 0; numbers != NULL && i < elements; ++i) {
+    numbers[i] = (float)(1 + i % 7) / 4;
+  }
+  char name[32];
+  snprintf(name, sizeof(name), "w%u", stow_graph_node_count(h->graph));
+  stow_call* call = stow_graph_begin(h->graph, STOW_OP_CONSTANT);
+  stow_call_name(call, 0, stow_str_of(name));
+  stow_call_result_type(call, type);
+  stow_call_data(call, numbers, (size_t)elements * sizeof(float), true);
+  stow_value made = finish(h, call);
+  free(numbers);
+  return made;
+}
+
 static stow_value operand_like(const hand* h, stow_value value) {
   if (value == STOW_VALUE_NONE) {
     return value;
@@ -186,6 +208,10 @@ static stow_value operand_like(const hand* h, stow_value value) {
     return copy_constant(h, value);
   }
   const stow_type* type = stow_graph_type(h->from, value);
+  stow_value weight = below(h, 5) == 0 ? make_weight(h, type) : STOW_VALUE_NONE;
+  if (weight != STOW_VALUE_NONE) {
+    return weight;
+  }
   stow_value found = below(h, 6) == 0 ? STOW_VALUE_NONE : find_equal(h, type);
   if (found == STOW_VALUE_NONE && below(h, 3) != 0) {
     found = find_reshaped(h, type);

@@ -185,7 +185,7 @@ static stow_status read_options(reader* r) {
     STOW_TRY(read_number(r, "# threads=", UINT32_MAX, "the number of threads", &threads));
     facts->kernels.threads = (uint32_t)threads;
     facts->kernels.fastest = stowi_plan_scan_skip(&r->scan, "# fastest=yes\n");
-    facts->kernels.pack = stowi_plan_scan_skip(&r->scan, "# pack=never\n")    ? 1
+    facts->kernels.pack = stowi_plan_scan_skip(&r->scan, "# pack=auto\n")     ? 1
                           : stowi_plan_scan_skip(&r->scan, "# pack=always\n") ? 2
                                                                               : 0;
     if (stowi_plan_scan_sees(&r->scan, "# packed_bytes=")) {

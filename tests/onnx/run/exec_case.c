@@ -142,6 +142,7 @@ static bool make_exec(exec_case* c) {
   stow_prepare_options prepare;
   stow_prepare_options_init(&prepare);
   prepare.threads = suite_run_options.threads;
+  prepare.pack = c->frozen == NULL ? STOW_PACK_NEVER : STOW_PACK_ALWAYS;
   stow_exec_options exec;
   stow_exec_options_init(&exec);
   exec.paranoid = suite_run_options.is_paranoid;

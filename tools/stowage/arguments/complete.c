@@ -59,7 +59,7 @@ static const word_list word_lists[] = {
     {NULL, "order", order_at, {NULL}},
     {NULL, "weights", NULL, {"arena", "file", NULL}},
     {NULL, "kernels", NULL, {"none", "stowage", "fastest", NULL}},
-    {NULL, "pack", NULL, {"auto", "never", "always", NULL}},
+    {NULL, "pack", NULL, {"never", "auto", "always", NULL}},
     {NULL, "io", NULL, {"keep", "consume", "external", NULL}},
     {NULL, "nodes", NULL, {"unlimited", NULL}},
 };

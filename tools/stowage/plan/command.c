@@ -192,14 +192,15 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
   CLI_TRY(cli_source_open(&j->source, j->request.files[0], &j->request.model));
   if (j->runs == NULL &&
       cli_plan_request_has_kernels(&j->request, cli_source_is_model(&j->source))) {
-    stow_prepare_options kernels = cli_plan_request_prepare(&j->request);
+    stow_prepare_options kernels =
+        cli_plan_request_prepare(&j->request, cli_source_is_model(&j->source));
     cli_plan_job_set_kernels(j, &kernels);
   }
   bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;
   cli_plan_request_place_weights(&j->request, in_file);
   CLI_TRY(find_graphs(j));
   CLI_TRY(make_plan(j));
-  return prove_plan(j);
+  return j->runs_at_once ? CLI_YES : prove_plan(j);
 }
 
 void cli_plan_job_close(cli_plan_job* j) {

@@ -22,6 +22,7 @@ typedef struct cli_plan_job {
   stow_start* start;
   const stow_prepare_options* runs;  // how the plan is to run; NULL: with kernels of others
   stow_prepare_options kernels;      // of a plan that another command may run
+  bool runs_at_once;                 // an executor is made of it, which proves the plan
   stow_prepared* prepared;           // where it is
   stow_effects* effects;             // of what is prepared, where it is
   cli_order_kind order;
@@ -32,7 +33,8 @@ typedef struct cli_plan_job {
   uint64_t budget;  // in nodes
 } cli_plan_job;
 
-// Reads the request's first file, binds and plans its graph, and proves the plan. Complains. All
+// Reads the request's first file, binds and plans its graph, and proves the plan unless that is
+// done later. Complains. All
 // but the request and |runs| is zero before; end with cli_plan_job_close, whatever it returned.
 cli_exit cli_plan_job_make(cli_plan_job* job);
 // The same with a plan that was saved in |path|, proven: of the graph that the job has found, or

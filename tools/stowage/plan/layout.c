@@ -112,8 +112,8 @@ stow_prepare_options cli_plan_text_kernels(const stow_string* text) {
   options.threads = 0;
   options.fastest = header_value(text, "# fastest=").size > 0;
   stow_str pack = header_value(text, "# pack=");
-  options.pack = pack.size == 0        ? STOW_PACK_AUTO
-                 : pack.data[0] == 'n' ? STOW_PACK_NEVER
+  options.pack = pack.size < 2         ? STOW_PACK_NEVER
+                 : pack.data[1] == 'u' ? STOW_PACK_AUTO
                                        : STOW_PACK_ALWAYS;
   for (size_t i = 0; i < threads.size && i < 9 && stowi_is_digit(threads.data[i]); ++i) {
     options.threads = options.threads * 10 + (uint32_t)(threads.data[i] - '0');

@@ -99,8 +99,8 @@ static const cli_option plan_options[] = {
      "larger arena;\nfastest: the fastest, however large; none: without\nscratch, for another "
      "executor; by default stowage\nfor a model, otherwise none"},
     {OPT_PACK, 0, "pack", "WHEN",
-     "auto, never or always: whether weights outside the\narena are put in the order in which "
-     "their kernel\nreads them; auto: if at most an eighth more bytes are\nneeded"},
+     "never, auto or always: whether weights outside the\narena are put in the order in which "
+     "their kernel\nreads them; auto, the default: where that takes at\nmost an eighth more bytes"},
     {OPT_NO_PARAMS, 0, "no-params", NULL, "params get no slot"},
     {OPT_NO_INPUTS, 0, "no-inputs", NULL, "inputs get no slot"},
     {OPT_NO_CONSTANTS, 0, "no-constants", NULL, "constants get no slot"},
@@ -181,11 +181,12 @@ static cli_exit read_kernels(const char* value, cli_kernels* out) {
   return CLI_YES;
 }
 
-static cli_exit read_pack(const char* value, stow_pack* out) {
-  static const char* const names[] = {"auto", "never", "always"};
+static cli_exit read_pack(const char* value, cli_plan_request* out) {
+  static const char* const names[] = {"never", "auto", "always"};
   size_t found;
   CLI_TRY(cli_read_word("pack", value, names, 3, &found));
-  *out = (stow_pack)found;
+  out->pack = (stow_pack)found;
+  out->has_pack = true;
   return CLI_YES;
 }
 
@@ -253,7 +254,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_IO: return cli_io_policies_add(&request->io, value);
     case OPT_KEEP_COPIES: return cli_set_switch(&request->keep_copies);
     case OPT_KERNELS: return read_kernels(value, &request->kernels);
-    case OPT_PACK: return read_pack(value, &request->pack);
+    case OPT_PACK: return read_pack(value, request);
     case OPT_LAYOUT_FROM: return cli_set_text(&request->layout_from, value);
     case OPT_NO_CONSTANTS: return cli_set_switch(&request->no_constants);
     case OPT_NO_INPUTS: return cli_set_switch(&request->no_inputs);

@@ -76,12 +76,19 @@ cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_m
                                                                         : CLI_ORDER_FILE;
 }
 
+static bool are_weights_in_file(const cli_plan_request* request, bool is_model) {
+  return request->weights == CLI_WEIGHTS_FILE ||
+         (request->weights == CLI_WEIGHTS_DEFAULT && is_model);
+}
+
 // What is to be in the arena is not packed beside it.
-stow_prepare_options cli_plan_request_prepare(const cli_plan_request* request) {
+stow_prepare_options cli_plan_request_prepare(const cli_plan_request* request, bool is_model) {
   stow_prepare_options options;
   stow_prepare_options_init(&options);
   options.fastest = request->kernels == CLI_KERNELS_FASTEST;
-  options.pack = request->weights == CLI_WEIGHTS_ARENA ? STOW_PACK_NEVER : request->pack;
+  if (are_weights_in_file(request, is_model)) {
+    options.pack = request->has_pack ? request->pack : STOW_PACK_AUTO;
+  }
   return options;
 }
 
@@ -100,8 +107,7 @@ bool cli_plan_request_is_set(const cli_plan_request* request) {
 }
 
 void cli_plan_request_place_weights(cli_plan_request* request, bool is_model) {
-  bool in_file =
-      request->weights == CLI_WEIGHTS_FILE || (request->weights == CLI_WEIGHTS_DEFAULT && is_model);
+  bool in_file = are_weights_in_file(request, is_model);
   request->no_params = request->no_params || in_file;
   request->no_constants = request->no_constants || in_file;
 }

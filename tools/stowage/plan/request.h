@@ -86,6 +86,7 @@ typedef struct cli_plan_request {
   cli_weights weights;
   cli_kernels kernels;
   stow_pack pack;
+  bool has_pack;   // else it is what suits the weights
   cli_list rules;  // of cli_rule_switch, in order
 } cli_plan_request;
 
@@ -109,8 +110,9 @@ cli_exit cli_plan_request_forward_options(const cli_plan_request* request,
 // Where the order of a graph comes from. What is exported from elsewhere stands in whatever order;
 // who writes a graph by hand means it so, and who follows another planner does.
 cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_model);
-// How the library's kernels are prepared, with one thread.
-stow_prepare_options cli_plan_request_prepare(const cli_plan_request* request);
+// How the library's kernels are prepared, with one thread. |is_model|: weights are in a file unless
+// something is said.
+stow_prepare_options cli_plan_request_prepare(const cli_plan_request* request, bool is_model);
 // Whether the scratch of the library's kernels is planned.
 bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model);
 // The file that it comes from; NULL: none.

@@ -204,7 +204,7 @@ void cli_summary_print_packed(const stow_plan* plan, cli_output* output) {
   uint64_t bytes = cli_plan_info(plan).packed_bytes;
   if (bytes != 0) {
     cli_print_size(output, "packed", bytes);
-    cli_print(output, "   of weights, made once; beside the arena\n");
+    cli_print(output, "   of these, copied once for their kernels\n");
   }
 }
 

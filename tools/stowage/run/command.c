@@ -249,7 +249,7 @@ static cli_exit save_plan(const cli_run* run) {
 }
 
 cli_exit cli_run_plan(cli_run* run) {
-  run->prepare = cli_plan_request_prepare(&run->job.request);
+  run->prepare = cli_plan_request_prepare(&run->job.request, true);
   run->prepare.threads = run->request.threads;
   if (run->job.request.kernels == CLI_KERNELS_NONE) {
     return cli_fail(CLI_USAGE, "--kernels none: a run needs kernels");
@@ -446,6 +446,7 @@ static cli_exit judge(const cli_run* run) {
 static cli_exit run_model(cli_run* run) {
   cli_exit (*const steps[])(cli_run*) = {cli_run_read_inputs, cli_run_plan, cli_run_match_inputs};
   cli_exit code = check_together(run);
+  run->job.runs_at_once = run->request.save_plan == NULL;
   for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == CLI_YES; ++i) {
     code = steps[i](run);
   }

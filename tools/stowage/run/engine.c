@@ -134,6 +134,9 @@ cli_exit cli_engine_open(cli_engine* engine, const stow_prepared* prepared, bool
   stow_diag diag = cli_diag();
   stow_status status = stow_exec_create(prepared, engine->plan, &options, stow_allocator_default(),
                                         &diag, &engine->exec);
+  if (status == STOW_ERR_VIOLATION) {
+    return cli_fail(CLI_NO, "internal error: the plan is wrong: %s", cli_diag_text(status, &diag));
+  }
   return status == STOW_OK ? bind_outputs(engine) : fail(engine, status, &diag);
 }
 
