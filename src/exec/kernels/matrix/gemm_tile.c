@@ -131,11 +131,17 @@ static void run_rows(const stowi_kernel_tiles* tiles, size_t rows, size_t column
 void stowi_kernel_tiles_run(const stowi_kernel_tiles* tiles, size_t rows, size_t columns,
                             size_t depth, const stowi_kernel_tile_factors* factors, float* c,
                             size_t c_row, stowi_kernel_tile_mode mode) {
-  stowi_kernel_tile_factors f = *factors;
   for (size_t done = 0; done < rows;) {
     size_t height = stowi_kernel_tile_rows(rows - done);
+    stowi_kernel_tile_factors f = *factors;
+    if (f.a_steps != 0) {
+      f.a += done * f.a_steps + f.a_first * height;
+      f.a_row = 1;
+      f.a_step = height;
+    } else {
+      f.a += done * f.a_row;
+    }
     run_rows(tiles, height, columns, depth, f, c + done * c_row, c_row, mode);
-    f.a += height * f.a_row;
     done += height;
   }
 }

@@ -20,6 +20,9 @@ typedef struct stowi_kernel_tile_factors {
   const float* b;
   size_t b_step;
   const uint32_t* b_at;  // NULL: steps are b_step apart
+  // Of a that is packed (gemm.h), for blocks of tiles: how many steps it has, and the block's first
+  // one; |a| is where the block's rows begin, at a whole panel, and a_row and a_step mean nothing.
+  size_t a_steps, a_first;
 } stowi_kernel_tile_factors;
 
 // What becomes of a chain: it is stored, or added to c, or c is its beginning.

@@ -31,7 +31,9 @@ typedef struct room {
 // there would be more to copy of a.
 static size_t tile_rows(const stowi_kernel_lean* p, size_t columns) {
   size_t floats = p->c == NULL ? OWN_TILE : TILE;
-  return floats / (p->a_is_there && columns != 0 ? columns : COLUMNS);
+  size_t rows = floats / (p->a_is_there && columns != 0 ? columns : COLUMNS);
+  return rows <= STOWI_KERNEL_TILE_ROWS ? rows
+                                        : rows / STOWI_KERNEL_TILE_ROWS * STOWI_KERNEL_TILE_ROWS;
 }
 
 static size_t copied_of(const stowi_kernel_lean* p) {
@@ -88,6 +90,18 @@ size_t stowi_kernel_lean_grain(const stowi_kernel_lean* p) {
   return WORK / TILE / stowi_kernel_larger(p->k, 1) + 1;
 }
 
+static void load_a(const stowi_kernel_lean* p, const stowi_kernel_block* of, const room* r,
+                   stowi_kernel_tile_factors* f) {
+  if (p->a_packed != NULL) {
+    f->a = p->a_packed + of->row * p->k;
+    f->a_steps = p->k;
+    f->a_first = of->column;
+    return;
+  }
+  f->a_row = of->columns;
+  f->a = p->a(p->user, of, r->a, &f->a_row);
+}
+
 // Steps of b from of->row on, and how many they are: as many as |of| has, if not all have room.
 static size_t load_b(const stowi_kernel_lean* p, const stowi_kernel_block* of, const room* r,
                      uint32_t* at, stowi_kernel_tile_factors* f) {
@@ -111,9 +125,7 @@ static void sum_chain(const stowi_kernel_lean* p, const stowi_kernel_tiles* tile
     stowi_kernel_tile_factors f = {.a_step = 1};
     stowi_kernel_block of_b = {step, stowi_kernel_smaller(end - step, most), t->column, t->columns};
     size_t steps = load_b(p, &of_b, r, at, &f);
-    stowi_kernel_block of_a = {t->row, t->rows, step, steps};
-    f.a_row = steps;
-    f.a = p->a(p->user, &of_a, r->a, &f.a_row);
+    load_a(p, &(stowi_kernel_block){t->row, t->rows, step, steps}, r, &f);
     stowi_kernel_tiles_run(tiles, t->rows, t->columns, steps, &f, to, to_row, mode);
     mode = STOWI_KERNEL_TILE_GO_ON;
     step += steps;

@@ -33,6 +33,7 @@ typedef struct stowi_kernel_lean {
   size_t m, n, k;
   const void* user;  // of all functions
   stowi_kernel_lean_load a;
+  const float* a_packed;  // as gemm.h packs it, all of it, if |a_is_there|; NULL: |a| is asked
   stowi_kernel_lean_load b;
   stowi_kernel_lean_copy b_rows;  // NULL: |b| is asked
   bool a_is_there, b_is_there;    // never copied

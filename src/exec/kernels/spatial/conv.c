@@ -55,8 +55,16 @@ static size_t panel_row(size_t positions) {
   return row / STEP % 2 == 0 ? row + STEP : row;
 }
 
+// Whether x is the factor as it is.
+static bool is_direct(const stowi_kernel_conv* c) {
+  return !stowi_kernel_conv_is_half(c) && stowi_kernel_slide_is_pointwise(&c->window);
+}
+
 // No fewer floats for more dims, though a block has fewer positions where it is deeper.
 static uint64_t panel_size(const stowi_kernel_conv* c) {
+  if (is_direct(c)) {
+    return 0;
+  }
   uint64_t all = (uint64_t)c->depth * round_up(c->window.out_count, STEP);
   uint64_t most = (uint64_t)c->depth * LEAST_POSITIONS;
   most = most > PANEL_FLOATS ? most : PANEL_FLOATS;
@@ -79,11 +87,16 @@ static uint64_t weights_size(const stowi_kernel_conv* c) {
              : 0;
 }
 
-static uint64_t worker_size(const stowi_kernel_conv* c) {
+static uint64_t product_size(const stowi_kernel_conv* c) {
   size_t positions = stowi_kernel_smaller(round_up(c->window.out_count, STEP), MOST_POSITIONS);
-  return panel_size(c) + tile_size(c) +
-         stowi_kernel_align64(
-             stowi_kernel_gemm_scratch(c->out_channels, positions, c->depth, 1, 0));
+  stowi_kernel_gemm gemm = {
+      .m = c->out_channels, .n = positions, .k = c->depth, .alpha = 1, .a_steps = c->depth};
+  return c->is_packed ? stowi_kernel_gemm_packed_scratch(&gemm, 1)
+                      : stowi_kernel_gemm_scratch(c->out_channels, positions, c->depth, 1, 0);
+}
+
+static uint64_t worker_size(const stowi_kernel_conv* c) {
+  return panel_size(c) + tile_size(c) + stowi_kernel_align64(product_size(c));
 }
 
 // All others, through products of matrices: f32, f16, bf16.
@@ -185,7 +198,8 @@ static void run_part(const job* j, const part* p, const space* s) {
                             .c = to,
                             .c_row = to_row,
                             .alpha = 1,
-                            .accumulate = stowi_kernel_conv_begin(c, p, to, to_row)};
+                            .accumulate = stowi_kernel_conv_begin(c, p, to, to_row),
+                            .a_steps = c->is_packed ? c->depth : 0};
   stowi_kernel_gemm_alone(&gemm, s->gemm);
   for (size_t r = 0; j->is_half && r < p->rows; ++r) {
     stowi_kernel_store_f32(c->y->dtype, c->y->data, stowi_kernel_conv_at(c, p, r), p->count,
@@ -229,7 +243,7 @@ static void conv_panel(stowi_kernel_conv* c) {
   if (stow_tensor_elements(c->y) == 0) {
     return;
   }
-  j.is_direct = !j.is_half && stowi_kernel_slide_is_pointwise(&c->window);
+  j.is_direct = is_direct(c);
   divide(&j);
   j.scratch = (unsigned char*)c->call->scratch + weights_size(c);
   j.scratch_size = worker_size(c);
@@ -258,6 +272,7 @@ stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
   out->in_channels = (size_t)out->w->dims[1];
   out->out_channels = (size_t)out->w->dims[0] / out->group;
   out->depth = out->in_channels * out->window.taps;
+  out->is_packed = stowi_kernel_operand_is_packed(call, 1);
   return status;
 }
 
@@ -268,6 +283,26 @@ static bool is_panel(stow_dtype dtype) {
 // More channels of the result that read the same channel of x make a product worth its blocking.
 static bool is_depthwise(const stowi_kernel_conv* c) {
   return c->x->dtype == STOW_F32 && c->in_channels == 1 && c->out_channels <= 4;
+}
+
+uint64_t stowi_kernel_conv_pack_size(const stow_kernel_call* call, size_t k) {
+  stowi_kernel_conv c;
+  bool is_read = k == 1 && stowi_kernel_conv_read(call, SIZE_MAX, &c) == STOW_OK;
+  return is_read && c.x->dtype == STOW_F32 && c.w->dtype == STOW_F32 && !is_depthwise(&c) &&
+                 c.depth != 0
+             ? stow_tensor_bytes(c.w)
+             : 0;
+}
+
+void stowi_kernel_conv_pack(const stow_kernel_call* call, size_t k, void* out) {
+  (void)k;
+  stowi_kernel_conv c;
+  (void)stowi_kernel_conv_read(call, SIZE_MAX, &c);
+  for (size_t g = 0; g < c.group; ++g) {
+    size_t first = g * c.out_channels * c.depth;
+    stowi_kernel_matrix w = {(const float*)c.w->data + first, c.depth, 1};
+    stowi_kernel_gemm_pack_a(&w, c.out_channels, c.depth, (float*)out + first);
+  }
 }
 
 static uint64_t variant_size(const stowi_kernel_conv* c, uint32_t variant) {
@@ -333,4 +368,5 @@ static stow_status run_conv(stow_kernel_call* call) {
   return stowi_kernel_conv_run(&c);
 }
 
-STOWI_KERNEL_VARIANTS(CONV, STOWI_KERNEL_CONV_VARIANTS, scratch_conv, run_conv);
+STOWI_KERNEL_PACKED(CONV, STOWI_KERNEL_CONV_VARIANTS, stowi_kernel_conv_pack_size,
+                    stowi_kernel_conv_pack, scratch_conv, run_conv);

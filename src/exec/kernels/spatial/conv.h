@@ -16,6 +16,7 @@ typedef struct stowi_kernel_conv {
   size_t in_channels;   // of a group
   size_t out_channels;  // of a group
   size_t depth;         // in_channels × taps: products in an element of y
+  bool is_packed;       // w, each group as the first factor of a product (gemm.h)
 } stowi_kernel_conv;
 
 // With a panel for a block of positions, and three in little room.
@@ -28,6 +29,9 @@ stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
 void stowi_kernel_conv_depthwise(stowi_kernel_conv* c);
 // In f64; needs no scratch.
 void stowi_kernel_conv_f64(stowi_kernel_conv* c);
+// Of operand |k| of conv and fused_conv.
+uint64_t stowi_kernel_conv_pack_size(const stow_kernel_call* call, size_t k);
+void stowi_kernel_conv_pack(const stow_kernel_call* call, size_t k, void* out);
 uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c);
 stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
 

@@ -120,6 +120,14 @@ static size_t copy_windows(const void* user, const stowi_kernel_block* block, fl
 // ---------------------------------------------------------------------------------------------
 // Blocks that copy a few steps
 
+// Channel |row| of the group, in f32.
+static const float* weights_at(const tiles* t, size_t row) {
+  const stowi_kernel_conv* c = t->c;
+  return c->w->data == NULL
+             ? NULL
+             : (const float*)c->w->data + (t->group * c->out_channels + row) * c->depth;
+}
+
 static const float* load_weights(const void* user, const stowi_kernel_block* block, float* room,
                                  size_t* row) {
   const tiles* t = user;
@@ -200,6 +208,7 @@ static stowi_kernel_lean lean_of(const tiles* t) {
       .k = c->depth,
       .user = t,
       .a = load_weights,
+      .a_packed = c->is_packed ? weights_at(t, 0) : NULL,
       .b = load_windows,
       .b_rows = is_pointwise(c) ? NULL : copy_windows,
       .a_is_there = c->w->dtype == STOW_F32,
@@ -274,7 +283,11 @@ static void make_chains(const tiles* t, const stowi_kernel_block* block, uint32_
   float* to = (float*)c->y->data + stowi_kernel_conv_at(c, &p, 0);
   size_t to_row = c->window.out_count;
   bool is_begun = stowi_kernel_conv_begin(c, &p, to, to_row);
-  stowi_kernel_tile_factors f = {.a_row = c->depth, .a_step = 1, .b = room, .b_at = table};
+  stowi_kernel_tile_factors f = {.a_row = c->depth,
+                                 .a_step = 1,
+                                 .b = room,
+                                 .b_at = table,
+                                 .a_steps = c->is_packed ? c->depth : 0};
   for (size_t step = 0; step < c->depth; step += STOWI_KERNEL_GEMM_CHAIN) {
     size_t steps = stowi_kernel_smaller(c->depth - step, STOWI_KERNEL_GEMM_CHAIN);
     stowi_kernel_block of_b = {step, steps, block->column, block->columns};
@@ -284,7 +297,8 @@ static void make_chains(const tiles* t, const stowi_kernel_block* block, uint32_
     } else {
       (void)copy_windows(t, &of_b, room, chain_floats(c), table);
     }
-    f.a = (const float*)c->w->data + (t->group * c->out_channels + block->row) * c->depth + step;
+    f.a = weights_at(t, block->row) + (c->is_packed ? 0 : step);
+    f.a_first = step;
     stowi_kernel_tiles_run(stowi_kernel_tiles_best(), block->rows, block->columns, steps, &f, to,
                            to_row, is_begun ? STOWI_KERNEL_TILE_ADD : STOWI_KERNEL_TILE_SET);
     is_begun = true;

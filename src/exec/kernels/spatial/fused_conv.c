@@ -132,4 +132,5 @@ static stow_status run_fused_conv(stow_kernel_call* call) {
   return status;
 }
 
-STOWI_KERNEL_VARIANTS(FUSED_CONV, STOWI_KERNEL_CONV_VARIANTS, scratch_fused_conv, run_fused_conv);
+STOWI_KERNEL_PACKED(FUSED_CONV, STOWI_KERNEL_CONV_VARIANTS, stowi_kernel_conv_pack_size,
+                    stowi_kernel_conv_pack, scratch_fused_conv, run_fused_conv);
