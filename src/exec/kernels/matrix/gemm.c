@@ -202,17 +202,17 @@ static size_t multiply_columns(const stowi_kernel_gemm* gemm) {
 // row of a is not packed either if columns are contiguous.
 
 enum {
-  DEPTH = STOWI_KERNEL_GEMM_CHAIN,    // steps of k in a block
-  ROWS = 256,                         // rows of a in a block
-  SHORT_ROWS = 32,                    // the same, in products of few columns
-  FEW_ROWS = 16,                      // so few do not pay for packing b
-  FEW_COLUMNS = 64,                   // nor so few for packing a
-  LINE = 16,                          // floats in a cache line
-  CLOSE = 2048,                       // floats from row to row of b that lies close
-  STREAM_ROWS = 8,                    // so few have b streamed past them
-  STREAM_PIECE = 384,                 // columns of c that are streamed at a time
-  WORK = 1 << 16,                     // multiplications that make a worker worth waking
-  PANEL = STOWI_KERNEL_TILE_COLUMNS,  // columns of packed b
+  DEPTH = STOWI_KERNEL_GEMM_CHAIN,  // steps of k in a block
+  ROWS = 256,                       // rows of a in a block
+  SHORT_ROWS = 32,                  // the same, in products of few columns
+  FEW_ROWS = 16,                    // so few do not pay for packing b
+  FEW_COLUMNS = 64,                 // nor so few for packing a
+  LINE = 16,                        // floats in a cache line
+  CLOSE = 2048,                     // floats from row to row of b that lies close
+  STREAM_ROWS = 8,                  // so few have b streamed past them
+  STREAM_PIECE = 384,               // columns of c that are streamed at a time
+  WORK = 1 << 16,                   // multiplications that make a worker worth waking
+  PANEL = STOWI_KERNEL_GEMM_PANEL,  // columns of packed b
 };
 
 // A block of a that few columns of b pass is not worth much memory, the less so as it mostly need

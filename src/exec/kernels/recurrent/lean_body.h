@@ -20,7 +20,7 @@ typedef struct row_product {
 } row_product;
 
 static void multiply_tiles(const row_product* p, void* scratch);
-static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t columns, size_t inner);
+static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t k, size_t inner);
 
 static void load_row_steps(const row_product* p, size_t step, size_t steps, REAL* out) {
   if (p->a != NULL) {
@@ -100,8 +100,8 @@ static void take_fresh(const row_product* p, size_t column, size_t count, const 
 static numbers take_row_numbers(const stowi_kernel_layer* l, stowi_kernel_carve* carve) {
   bool is_lstm = l->cell == STOWI_KERNEL_CELL_LSTM;
   uint64_t stacked = stowi_kernel_times(l->gates, l->hidden);
-  uint64_t more = tiles_scratch(l, l->gates * l->hidden, l->input);
-  uint64_t step = tiles_scratch(l, l->gates * l->hidden, l->hidden);
+  uint64_t more = tiles_scratch(l, STOWI_KERNEL_LAYER_W, l->input);
+  uint64_t step = tiles_scratch(l, STOWI_KERNEL_LAYER_R, l->hidden);
   numbers n = {0};
   n.gates = stowi_kernel_carve_take(carve, stacked, sizeof(REAL));
   n.reset = stowi_kernel_carve_take(carve, l->cell == STOWI_KERNEL_CELL_GRU ? l->hidden : 0,

@@ -15,7 +15,7 @@
 typedef stowi_kernel_matrix factor;
 
 static void multiply(const stowi_kernel_layer* l, size_t m, size_t n, size_t k, const float* a,
-                     factor b, float* c, size_t c_row, void* scratch) {
+                     factor b, bool is_packed, float* c, size_t c_row, void* scratch) {
   stowi_kernel_gemm product = {.m = m,
                                .n = n,
                                .k = k,
@@ -24,8 +24,25 @@ static void multiply(const stowi_kernel_layer* l, size_t m, size_t n, size_t k, 
                                .c = c,
                                .c_row = c_row,
                                .alpha = 1,
-                               .variant = l->spares_copies ? 1 : 0};
+                               .variant = l->spares_copies ? 1 : 0,
+                               .b_steps = is_packed ? k : 0};
   stowi_kernel_gemm_run(l->call, &product, scratch);
+}
+
+// For |rows| rows times |columns| columns of the weights that operand |k| has.
+static uint64_t product_scratch(const stowi_kernel_layer* l, size_t k, size_t rows, size_t columns,
+                                uint32_t workers, uint32_t variant) {
+  size_t inner = k == STOWI_KERNEL_LAYER_W ? l->input : l->hidden;
+  stowi_kernel_gemm product = {.m = rows,
+                               .n = columns,
+                               .k = inner,
+                               .a = {NULL, inner, 1},
+                               .alpha = 1,
+                               .variant = variant,
+                               .b_steps = inner};
+  return stowi_kernel_operand_is_packed(l->call, k)
+             ? stowi_kernel_gemm_packed_scratch(&product, workers)
+             : stowi_kernel_gemm_scratch(rows, columns, inner, workers, variant);
 }
 
 static uint64_t multiply_scratch(const stowi_kernel_layer* l) {
@@ -33,8 +50,8 @@ static uint64_t multiply_scratch(const stowi_kernel_layer* l) {
   uint32_t workers = l->call->workers;
   uint32_t variant = l->spares_copies ? 1 : 0;
   uint64_t inputs =
-      stowi_kernel_gemm_scratch(l->sequence * l->batch, stacked, l->input, workers, variant);
-  uint64_t step = stowi_kernel_gemm_scratch(l->batch, stacked, l->hidden, workers, variant);
+      product_scratch(l, STOWI_KERNEL_LAYER_W, l->sequence * l->batch, stacked, workers, variant);
+  uint64_t step = product_scratch(l, STOWI_KERNEL_LAYER_R, l->batch, stacked, workers, variant);
   return inputs > step ? inputs : step;
 }
 
@@ -151,7 +168,8 @@ static void multiply_reals(const row_product* p, size_t column, size_t count, co
       .c = sums,
       .c_row = count,
       .alpha = 1,
-      .variant = 2};
+      .variant = 2,
+      .b_steps = stowi_kernel_operand_is_packed(p->l->call, p->k) ? p->inner : 0};
   stowi_kernel_gemm_alone(&product, scratch);
 }
 
@@ -170,10 +188,11 @@ static void multiply_in_place(const row_product* p, void* scratch) {
   }
 }
 
-static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t columns, size_t inner) {
+static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t k, size_t inner) {
+  size_t columns = l->gates * l->hidden;
   if (reads_rows(l)) {
     size_t most = columns < COLUMNS ? columns : COLUMNS;
-    return l->is_quantized ? 0 : stowi_kernel_gemm_scratch(1, most, inner, 1, 2);
+    return l->is_quantized ? 0 : product_scratch(l, k, 1, most, 1, 2);
   }
   stowi_kernel_lean lean = lean_of(NULL, columns, inner);
   return stowi_kernel_lean_scratch(&lean);

@@ -4,7 +4,7 @@
 //     LOAD, STORE     how elements of a tensor become REAL and back
 //     ACTIVATE        an activation function over REAL
 //     factor          a matrix: element (i, j) is data[i * row + j * column]
-//     multiply        c[m × n] = a[m × k] · b[k × n], where rows of a are packed
+//     multiply        c[m × n] = a[m × k] · b[k × n], where rows of a follow each other
 //     multiply_scratch
 //     reads_bytes     whether quantised weights can be multiplied where they are
 //
@@ -47,7 +47,8 @@ static bool is_real(const stowi_kernel_layer* l, size_t k) {
 // Whether the weights that operand |k| has are copied to scratch.
 static bool copies(const stowi_kernel_layer* l, size_t k) {
   if (is_real(l, k)) {
-    return k == STOWI_KERNEL_LAYER_R && l->sequence >= FEW_STEPS && !l->spares_copies;
+    return k == STOWI_KERNEL_LAYER_R && l->sequence >= FEW_STEPS && !l->spares_copies &&
+           !stowi_kernel_operand_is_packed(l->call, k);
   }
   return !(l->spares_copies && reads_bytes(l));
 }
@@ -152,8 +153,9 @@ static void multiply_weights(const stowi_kernel_layer* l, const numbers* n, size
     const REAL* data = stow_kernel_operand(l->call, w->k)->data;
     f = (factor){data + l->direction * stacked * w->inner, 1, w->inner};
   }
-  f.data += w->first * f.column;
-  multiply(l, rows, w->columns, w->inner, a, f, c, stacked, n->scratch);
+  f.data += w->first * f.column;  // of packed weights too
+  bool is_packed = stowi_kernel_operand_is_packed(l->call, w->k);
+  multiply(l, rows, w->columns, w->inner, a, f, is_packed, c, stacked, n->scratch);
 }
 
 // Quantised weights become numbers by a scale and a zero point of the direction, or of each column:

@@ -15,9 +15,11 @@ typedef struct factor {
   size_t column;
 } factor;
 
+// b is never packed.
 static void multiply(const stowi_kernel_layer* l, size_t m, size_t n, size_t k, const double* a,
-                     factor b, double* c, size_t c_row, void* scratch) {
+                     factor b, bool is_packed, double* c, size_t c_row, void* scratch) {
   (void)l;
+  (void)is_packed;
   (void)scratch;
   for (size_t i = 0; i < m; ++i) {
     for (size_t j = 0; j < n; ++j) {
@@ -52,9 +54,9 @@ static void multiply_bytes(const stowi_kernel_layer* l, size_t rows, const doubl
   (void)c_row;
 }
 
-static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t columns, size_t inner) {
+static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t k, size_t inner) {
   (void)l;
-  (void)columns;
+  (void)k;
   (void)inner;
   return 0;
 }
