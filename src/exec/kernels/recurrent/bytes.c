@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/matrix/gemm_tile.h"
 #include "exec/kernels/support/size.h"
 #include "exec/kernels/support/vector.h"
 
@@ -108,5 +109,44 @@ void stowi_kernel_bytes_multiply(size_t rows, size_t columns, size_t depth, cons
     size_t height = rows - row >= ROWS ? ROWS : 1;
     multiply_rows(height, columns, depth, a + row * a_row, a_row, b, c + row * c_row, c_row);
     row += height;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Many rows
+
+#define WIDEN(type)                                                      \
+  for (size_t p = 0; p < depth; ++p) {                                   \
+    const type* from = (const type*)b->data + (first + p) * b->row;      \
+    for (size_t j = 0; j < columns; ++j) {                               \
+      to[p * columns + j] = ((float)from[j] - b->zero[j]) * b->scale[j]; \
+    }                                                                    \
+  }
+
+STOWI_KERNEL_LOOP(widen,
+                  (const stowi_kernel_bytes* b, size_t first, size_t depth, size_t columns,
+                   float* restrict to),
+                  (b, first, depth, columns, to)) {
+  if (b->is_signed) {
+    WIDEN(int8_t)
+  } else {
+    WIDEN(uint8_t)
+  }
+}
+
+uint64_t stowi_kernel_bytes_room(size_t depth) {
+  return stowi_kernel_smaller(depth, STOWI_KERNEL_GEMM_CHAIN) * WIDE * sizeof(float);
+}
+
+void stowi_kernel_bytes_multiply_many(size_t rows, size_t columns, size_t depth, const float* a,
+                                      size_t a_row, const stowi_kernel_bytes* b, float* c,
+                                      size_t c_row, float* room) {
+  for (size_t step = 0; step < depth || step == 0; step += STOWI_KERNEL_GEMM_CHAIN) {
+    size_t steps = stowi_kernel_smaller(depth - step, STOWI_KERNEL_GEMM_CHAIN);
+    stowi_kernel_tile_factors f = {
+        .a = a + step, .a_row = a_row, .a_step = 1, .b = room, .b_step = columns};
+    widen(b, step, steps, columns, room);
+    stowi_kernel_tiles_run(stowi_kernel_tiles_best(), rows, columns, steps, &f, c, c_row,
+                           step == 0 ? STOWI_KERNEL_TILE_SET : STOWI_KERNEL_TILE_ADD);
   }
 }

@@ -29,10 +29,22 @@ static void multiply(const stowi_kernel_layer* l, size_t m, size_t n, size_t k, 
   stowi_kernel_gemm_run(l->call, &product, scratch);
 }
 
+static bool is_bytes(const stowi_kernel_layer* l, size_t k) {
+  stow_dtype dtype = stow_kernel_operand(l->call, k)->dtype;
+  return dtype == STOW_I8 || dtype == STOW_U8;
+}
+
+static bool reads_bytes(const stowi_kernel_layer* l) {
+  return l->is_quantized && is_bytes(l, STOWI_KERNEL_LAYER_W) && is_bytes(l, STOWI_KERNEL_LAYER_R);
+}
+
 // For |rows| rows times |columns| columns of the weights that operand |k| has.
 static uint64_t product_scratch(const stowi_kernel_layer* l, size_t k, size_t rows, size_t columns,
                                 uint32_t workers, uint32_t variant) {
   size_t inner = k == STOWI_KERNEL_LAYER_W ? l->input : l->hidden;
+  if (l->spares_copies && reads_bytes(l)) {
+    return stowi_kernel_bytes_room(inner) * workers;
+  }
   stowi_kernel_gemm product = {.m = rows,
                                .n = columns,
                                .k = inner,
@@ -55,25 +67,18 @@ static uint64_t multiply_scratch(const stowi_kernel_layer* l) {
   return inputs > step ? inputs : step;
 }
 
-static bool is_bytes(const stowi_kernel_layer* l, size_t k) {
-  stow_dtype dtype = stow_kernel_operand(l->call, k)->dtype;
-  return dtype == STOW_I8 || dtype == STOW_U8;
-}
-
-static bool reads_bytes(const stowi_kernel_layer* l) {
-  return l->is_quantized && is_bytes(l, STOWI_KERNEL_LAYER_W) && is_bytes(l, STOWI_KERNEL_LAYER_R);
-}
-
 #include "exec/kernels/recurrent/steps_body.h"
 
 // ---------------------------------------------------------------------------------------------
 // Quantised weights where they are
 
-enum { COLUMNS = STOWI_KERNEL_BYTES_COLUMNS };
+enum { COLUMNS = STOWI_KERNEL_BYTES_COLUMNS, MANY_ROWS = 8 };
 
-// Columns [first, first + count) of the weights that operand |k| has, for |rows| rows of a.
+// Columns [first, first + count) of the weights that operand |k| has, for |rows| rows of a. |room|
+// is for many rows.
 static void multiply_columns(const stowi_kernel_layer* l, size_t k, size_t inner, size_t first,
-                             size_t count, size_t rows, const float* a, float* c, size_t c_row) {
+                             size_t count, size_t rows, const float* a, float* c, size_t c_row,
+                             float* room) {
   const stow_tensor* t = stow_kernel_operand(l->call, k);
   bool is_w = k == STOWI_KERNEL_LAYER_W;
   size_t scale = is_w ? STOWI_KERNEL_LAYER_W_SCALE : STOWI_KERNEL_LAYER_R_SCALE;
@@ -88,7 +93,11 @@ static void multiply_columns(const stowi_kernel_layer* l, size_t k, size_t inner
       .row = stacked,
       .zero = zeros,
       .scale = scales};
-  stowi_kernel_bytes_multiply(rows, count, inner, a, inner, &b, c, c_row);
+  if (rows >= MANY_ROWS) {
+    stowi_kernel_bytes_multiply_many(rows, count, inner, a, inner, &b, c, c_row, room);
+  } else {
+    stowi_kernel_bytes_multiply(rows, count, inner, a, inner, &b, c, c_row);
+  }
 }
 
 typedef struct bytes_job {
@@ -97,23 +106,24 @@ typedef struct bytes_job {
   size_t rows;
   const float* a;
   float* c;
-  size_t c_row;
+  unsigned char* scratch;
 } bytes_job;
 
 static void bytes_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const bytes_job* j = user;
-  (void)worker;
+  size_t inner = j->w->inner;
+  unsigned char* room = j->scratch + worker * stowi_kernel_bytes_room(inner);
   for (size_t i = begin; i < end; ++i) {
     size_t column = i * COLUMNS;
     size_t left = j->w->columns - column;
-    multiply_columns(j->l, j->w->k, j->w->inner, j->w->first + column,
-                     left < COLUMNS ? left : COLUMNS, j->rows, j->a, j->c + column, j->c_row);
+    multiply_columns(j->l, j->w->k, inner, j->w->first + column, left < COLUMNS ? left : COLUMNS,
+                     j->rows, j->a, j->c + column, j->l->gates * j->l->hidden, (float*)(void*)room);
   }
 }
 
 static void multiply_bytes(const stowi_kernel_layer* l, size_t rows, const float* a,
-                           const weights* w, float* c, size_t c_row) {
-  bytes_job job = {l, w, rows, a, c, c_row};
+                           const weights* w, float* c, void* scratch) {
+  bytes_job job = {l, w, rows, a, c, scratch};
   size_t work = rows * w->inner * COLUMNS;
   stow_kernel_split(l->call, (w->columns + COLUMNS - 1) / COLUMNS, 65536 / (work + 1) + 1,
                     bytes_task, &job);
@@ -180,7 +190,7 @@ static void multiply_in_place(const row_product* p, void* scratch) {
     float sums[COLUMNS];
     size_t count = p->count - column < COLUMNS ? p->count - column : COLUMNS;
     if (p->l->is_quantized) {
-      multiply_columns(p->l, p->k, p->inner, p->first + column, count, 1, a, sums, COLUMNS);
+      multiply_columns(p->l, p->k, p->inner, p->first + column, count, 1, a, sums, COLUMNS, NULL);
     } else {
       multiply_reals(p, column, count, a, sums, scratch);
     }

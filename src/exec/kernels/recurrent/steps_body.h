@@ -138,14 +138,14 @@ static weights weights_of(const stowi_kernel_layer* l, const numbers* n, size_t 
 }
 
 static void multiply_bytes(const stowi_kernel_layer* l, size_t rows, const REAL* a,
-                           const weights* w, REAL* c, size_t c_row);
+                           const weights* w, REAL* c, void* scratch);
 
 // c[rows × columns] = a[rows × inner] · w.
 static void multiply_weights(const stowi_kernel_layer* l, const numbers* n, size_t rows,
                              const REAL* a, const weights* w, REAL* c) {
   size_t stacked = l->gates * l->hidden;
   if (!copies(l, w->k) && !is_real(l, w->k)) {
-    multiply_bytes(l, rows, a, w, c, stacked);
+    multiply_bytes(l, rows, a, w, c, n->scratch);
     return;
   }
   factor f = {w->loaded, stacked, 1};

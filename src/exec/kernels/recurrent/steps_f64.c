@@ -45,13 +45,13 @@ static bool reads_bytes(const stowi_kernel_layer* l) {
 #include "exec/kernels/recurrent/steps_body.h"
 
 static void multiply_bytes(const stowi_kernel_layer* l, size_t rows, const double* a,
-                           const weights* w, double* c, size_t c_row) {
+                           const weights* w, double* c, void* scratch) {
   (void)l;
   (void)rows;
   (void)a;
   (void)w;
   (void)c;
-  (void)c_row;
+  (void)scratch;
 }
 
 static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t k, size_t inner) {
