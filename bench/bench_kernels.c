@@ -229,7 +229,8 @@ static void run_sample(const stow_kernels* kernels, const sample* s) {
   const stow_kernel* kernel = stow_kernels_get(kernels, s->op);
   bench_require(kernel != NULL, "there is no such kernel");
   double operations = 2 * s->depth * (double)stow_tensor_elements(&result);
-  for (call.variant = 0; call.variant < kernel->variant_count; ++call.variant) {
+  for (call.variant = 0; call.variant == 0 || call.variant < kernel->variant_count;
+       ++call.variant) {
     run_variant(kernel, &call, s->name, operations);
   }
   for (size_t k = 0; k < s->operand_count; ++k) {

@@ -159,8 +159,9 @@ typedef struct stow_exec_options {
   // Called before and after each node; false stops the run with STOW_ERR_GAVE_UP. May be NULL.
   bool (*on_step)(void* user, const stow_exec_event* event);
   void* user;  // passed to all functions
-  // Called by stow_exec_create for each weight that was copied or packed: its |size| bytes are not
-  // read again, or hardly ever, so that pages of a file may be given back. May be NULL.
+  // Called by stow_exec_create for each weight that was copied or packed, in one or several parts:
+  // these |size| bytes are not read again, or hardly ever, so that pages of a file may be given
+  // back. May be NULL.
   void (*on_copied)(void* user, stow_value value, const void* data, size_t size);
 } stow_exec_options;
 

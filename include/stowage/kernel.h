@@ -113,6 +113,9 @@ typedef struct stow_kernel {
   // Writes all these bytes of operand |k|, to |out|, aligned to 64: elements of its dtype, of which
   // some may be there twice or be 0. Only its data is there.
   void (*pack)(const stow_kernel_call* call, size_t k, void* out);
+  // Bit k: operand k, if it is a param or constant, need not be aligned to its elements. Weights in
+  // files seldom are; others are copied.
+  uint64_t unaligned;
 } stow_kernel;
 
 // ---------------------------------------------------------------------------------------------

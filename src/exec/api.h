@@ -14,6 +14,9 @@ typedef struct stowi_exec_copied {
   void (*on_copied)(void* user, stow_value value, const void* data, size_t size);
   void* user;
 } stowi_exec_copied;
+// Copies a weight part by part, so that it is never there twice as a whole.
+void stowi_exec_copy_weight(stowi_exec_copied copied, stow_value value, void* to, const void* from,
+                            size_t size);
 // Packs the weights that were chosen, unless that was done before. Threads may do this at the same
 // time.
 stow_status stowi_exec_pack(const stow_prepared* prepared, stowi_exec_copied copied,

@@ -219,18 +219,16 @@ static bool has_line(const char* text, const char* word, size_t size) {
   return false;
 }
 
-// Whether |text| registers the kernel of |op|, with the macro |macro|.
-static bool has_kernel(const char* text, const char* macro, const char* op) {
+// Whether |text| registers the kernel of |op|.
+static bool has_kernel(const char* text, const char* op) {
   char word[NAME_SIZE];
-  int size = snprintf(word, sizeof word, "%s(%s,", macro, op);
+  int size = snprintf(word, sizeof word, "STOWI_KERNEL(%s,", op);
   return size >= 0 && (size_t)size < sizeof word && has_line(text, word, (size_t)size);
 }
 
 bool stowi_export_set_add_kernel(stowi_export_set* set, const char* op) {
   for (size_t i = 0; i < stowi_export_sources_count; ++i) {
-    if (has_kernel(stowi_export_sources[i].text, "STOWI_KERNEL", op) ||
-        has_kernel(stowi_export_sources[i].text, "STOWI_KERNEL_VARIANTS", op) ||
-        has_kernel(stowi_export_sources[i].text, "STOWI_KERNEL_PACKED", op)) {
+    if (has_kernel(stowi_export_sources[i].text, op)) {
       if (mark(set, i)) {
         close_over(set);
       }

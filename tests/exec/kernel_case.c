@@ -58,6 +58,7 @@ typedef struct way {
   uint32_t workers;
   uint32_t variant;
   uint64_t packs;         // operands that are packed, where the kernel can
+  bool is_unaligned;      // operands that need not be aligned are not; they are in |packed|, too
   uint64_t scratch;       // that was asked for, in bytes
   size_t in_place[MOST];  // by result: the operand that it is in place of; NONE
   size_t same[MOST];      // by operand: the one whose bytes it shares; NONE
@@ -325,7 +326,8 @@ static way way_of(uint32_t workers, uint32_t variant) {
 static size_t home_of(const way* w, size_t k) { return w->same[k] == NONE ? k : w->same[k]; }
 
 static void* operand_data(const way* w, size_t k) {
-  return w->packed[k].data != NULL ? w->packed[k].data : w->operands[home_of(w, k)].data;
+  return w->packed[k].data != NULL ? w->packed[k].data + (w->is_unaligned ? 1 : 0)
+                                   : w->operands[home_of(w, k)].data;
 }
 
 static bool is_written(const way* w, size_t operand) {
@@ -458,6 +460,18 @@ static void pack_operands(way* w, stow_kernel_call* call) {
   w->packs = bits;
 }
 
+static void shift_operands(way* w, const stow_kernel_call* call) {
+  const stow_kernel* kernel = stowi_kernel_of(call->op);
+  for (size_t k = 0; k < w->c->operand_count; ++k) {
+    size_t size = w->operands[k].size;
+    if ((kernel->unaligned >> k & 1) != 0 && w->operands[k].data != NULL) {
+      w->packed[k] = buffer_make(size + 1);
+      memcpy(w->packed[k].data + 1, w->operands[k].data, size);
+      w->operand_tensors[k].data = operand_data(w, k);
+    }
+  }
+}
+
 static stow_status way_run(way* w, const kernel_case* c) {
   static stow_attr attrs[STOW_MAX_ATTRS + MOST];
   const stow_tensor* operands[MOST];
@@ -486,6 +500,9 @@ static stow_status way_run(way* w, const kernel_case* c) {
       .variant = w->variant,
   };
   pack_operands(w, &call);
+  if (w->is_unaligned) {
+    shift_operands(w, &call);
+  }
   return way_call(w, &call);
 }
 
@@ -560,7 +577,8 @@ static uint32_t variant_count(const kernel_case* c) {
   if (c->plain.status == STOW_ERR_LIMIT) {
     return 1;
   }
-  return stowi_kernel_of(stow_graph_op(c->graph, c->node))->variant_count;
+  uint32_t count = stowi_kernel_of(stow_graph_op(c->graph, c->node))->variant_count;
+  return count == 0 ? 1 : count;
 }
 
 uint64_t kernel_case_least_scratch(const kernel_case* c) { return c->least_scratch; }
@@ -689,12 +707,21 @@ static void run_packed(kernel_case* c) {
   }
 }
 
+static void run_unaligned(kernel_case* c) {
+  if (stowi_kernel_of(stow_graph_op(c->graph, c->node))->unaligned != 0) {
+    way w = way_of(1, 0);
+    w.is_unaligned = true;
+    compare(c, &c->plain, &w, "unaligned operands");
+  }
+}
+
 stow_status kernel_case_run(kernel_case* c) {
   outcome_free(&c->plain);
   run_plain(c, &c->plain, c->message);
   run_variants(c, WORKERS, 0);
   run_variants(c, 1, 0);
   run_packed(c);
+  run_unaligned(c);
   run_in_place(c);
   return c->plain.status;
 }

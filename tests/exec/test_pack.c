@@ -222,6 +222,36 @@ TEST(ExecutorsShareWhatIsPacked) {
   end(&c);
 }
 
+// Rows of a table that begins anywhere: the kernel that copies them needs no alignment.
+TEST(ATableIsReadWhereItLies) {
+  for (size_t shift = 0; shift < 4; ++shift) {
+    pack_case c;
+    stow_tensor tensor;
+    stow_type type = {.dtype = STOW_I64, .rank = 1, .dims = {2}};
+    int64_t rows[2] = {STEPS - 1, 1};
+    memset(&c, 0, sizeof(c));
+    stow_diag_init(&c.diag);
+    REQUIRE(stow_graph_create(stow_str_of("g"), NULL, stow_allocator_default(), &c.diag,
+                              &c.graph) == STOW_OK);
+    REQUIRE(stow_graph_input(c.graph, "rows", &type, &c.diag, &c.x) == STOW_OK);
+    add_weight(&c, USE_ONCE, shift);
+    c.y = add_op(&c, STOW_OP_GATHER, c.w, c.x);
+    REQUIRE(stow_graph_add_output(c.graph, c.y, &c.diag) == STOW_OK);
+    REQUIRE(prepare(&c, STOW_PACK_NEVER, stow_allocator_default()) == STOW_OK);
+    REQUIRE(make(&c, stow_allocator_default(), false) == STOW_OK);
+    CHECK_U64(c.calls, 0);
+    tensor = (stow_tensor){.data = rows, .dtype = STOW_I64, .rank = 1, .dims = {2}};
+    CHECK(stow_exec_input(c.exec, c.x, &tensor, &c.diag) == STOW_OK);
+    REQUIRE(stow_exec_run(c.exec, &c.diag) == STOW_OK);
+    REQUIRE(stow_exec_value(c.exec, c.y, &c.diag, &tensor) == STOW_OK);
+    for (size_t i = 0; i < 2; ++i) {
+      const unsigned char* row = c.bytes + shift + (size_t)rows[i] * COLUMNS * sizeof(float);
+      CHECK(memcmp((float*)tensor.data + i * COLUMNS, row, COLUMNS * sizeof(float)) == 0);
+    }
+    end(&c);
+  }
+}
+
 static void* create_one(void* user) {
   pack_case* c = user;
   stow_exec* exec = NULL;

@@ -26,6 +26,7 @@ typedef struct stowi_exec_value {
   bool is_input : 1;
   bool is_output : 1;
   bool is_bounded : 1;  // dims may be smaller in a run
+  bool is_aligned : 1;  // somebody reads it who needs its data aligned
 } stowi_exec_value;
 
 // Variants of a kernel that are considered, the fastest first; the last of them is the kernel's.

@@ -118,6 +118,23 @@ void stowi_exec_packed_destroy(stowi_exec_packed* packed) {
   STOWI_DELETE(packed->allocator, packed);
 }
 
+#define PART_SIZE ((size_t)1 << 20)
+
+static void tell(stowi_exec_copied copied, stow_value value, const void* data, size_t size) {
+  if (copied.on_copied != NULL) {
+    copied.on_copied(copied.user, value, data, size);
+  }
+}
+
+void stowi_exec_copy_weight(stowi_exec_copied copied, stow_value value, void* to, const void* from,
+                            size_t size) {
+  for (size_t at = 0; at < size; at += PART_SIZE) {
+    size_t part = size - at < PART_SIZE ? size - at : PART_SIZE;
+    memcpy((unsigned char*)to + at, (const unsigned char*)from + at, part);
+    tell(copied, value, (const unsigned char*)from + at, part);
+  }
+}
+
 typedef struct packing {
   const stowi_exec_program* program;
   stowi_exec_packed* packed;
@@ -141,14 +158,13 @@ static stow_status pack_value(packing* p, stow_node node, size_t k) {
     if (tensor->data == NULL) {
       return STOW_ERR_OUT_OF_MEMORY;
     }
-    memcpy(tensor->data, data, size);
+    stowi_exec_copy_weight(p->copied, value, tensor->data, data, size);
   }
   step->kernel.pack(&p->frame.call, k, p->memory + facts->packed_at);
-  if (!is_aligned) {
+  if (is_aligned) {
+    tell(p->copied, value, data, size);
+  } else {
     change(p->packed, tensor->data, size, 0);
-  }
-  if (p->copied.on_copied != NULL) {
-    p->copied.on_copied(p->copied.user, value, data, size);
   }
   return STOW_OK;
 }

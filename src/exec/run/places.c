@@ -146,13 +146,19 @@ static stow_status check_view(stow_exec* exec, stow_value value, stow_diag* diag
 // ---------------------------------------------------------------------------------------------
 // Weights
 
+// An output's data is shown to the caller, who may read elements.
+static bool needs_alignment(const stowi_exec_value* facts) {
+  return facts->is_aligned || facts->is_output;
+}
+
 // Params and constants with data but no slot whose data cannot be used where it lies.
 static bool needs_copy(const stow_exec* exec, stow_value value) {
   const stowi_exec_value* facts = facts_of(exec, value);
   const stowi_exec_value_place* place = &exec->places[value];
   size_t alignment = stowi_exec_dtype_alignment(facts->type->dtype);
   return facts->is_boundary && place->source != NULL && !place->has_slot && facts->bytes != 0 &&
-         facts->packed_bytes == 0 && (facts->is_input || (uintptr_t)place->source % alignment != 0);
+         facts->packed_bytes == 0 &&
+         (facts->is_input || (needs_alignment(facts) && (uintptr_t)place->source % alignment != 0));
 }
 
 static stow_status make_weights(stow_exec* exec, stow_diag* diag) {
@@ -176,11 +182,12 @@ static stow_status make_weights(stow_exec* exec, stow_diag* diag) {
   return exec->weights == NULL ? stowi_fail_memory(diag) : STOW_OK;
 }
 
-static void put(stow_exec* exec, stow_value value) {
+static void put(stow_exec* exec, stow_value value, stowi_exec_copied copied) {
   stowi_exec_value_place* place = &exec->places[value];
   size_t bytes = (size_t)facts_of(exec, value)->bytes;
-  if (bytes != 0 && tensor_of(exec, value)->data != place->source) {
-    memcpy(tensor_of(exec, value)->data, place->source, bytes);
+  void* to = tensor_of(exec, value)->data;
+  if (bytes != 0 && to != place->source) {
+    stowi_exec_copy_weight(copied, value, to, place->source, bytes);
   }
   place->is_set = true;
 }
@@ -193,7 +200,10 @@ static void put_packed(stow_exec* exec, stow_value value) {
   exec->places[value].is_consumed = false;
 }
 
+static const stowi_exec_copied nobody = {NULL, NULL};
+
 static void put_weights(stow_exec* exec) {
+  stowi_exec_copied copied = {exec->options.on_copied, exec->options.user};
   unsigned char* at = exec->weights;
   for (stow_value value = 0; value < exec->program->value_count; ++value) {
     const stowi_exec_value* facts = facts_of(exec, value);
@@ -213,11 +223,7 @@ static void put_weights(stow_exec* exec) {
     } else if (!place->has_slot && facts->bytes != 0) {
       memcpy(&tensor->data, &place->source, sizeof(tensor->data));
     }
-    put(exec, value);
-    if (exec->options.on_copied != NULL && !facts->is_input && facts->bytes != 0 &&
-        tensor->data != place->source) {
-      exec->options.on_copied(exec->options.user, value, place->source, (size_t)facts->bytes);
-    }
+    put(exec, value, facts->is_input ? nobody : copied);
   }
 }
 
@@ -256,7 +262,7 @@ stow_status stowi_exec_require(stow_exec* exec, stow_diag* diag) {
     const stowi_exec_value* facts = facts_of(exec, value);
     stowi_exec_value_place* place = &exec->places[value];
     if (facts->is_boundary && !place->is_set && place->source != NULL && place->is_consumed) {
-      put(exec, value);
+      put(exec, value, nobody);
     }
     bool needs = facts->is_boundary ? !place->is_set
                                     : facts->is_output && tensor_of(exec, value)->data == NULL;

@@ -150,7 +150,7 @@ static stow_status ask_price(preparer* p, stow_node node, const stow_kernel* ker
 // A variant that needs more than a faster one is not worth considering.
 static stow_status ask_prices(preparer* p, stow_node node, const stow_kernel* kernel) {
   stowi_exec_step* step = &p->prepared->program.steps[node];
-  uint32_t count = kernel->variant_count;
+  uint32_t count = kernel->variant_count == 0 ? 1 : kernel->variant_count;
   uint32_t most = count < STOWI_EXEC_MOST_PRICES ? count : STOWI_EXEC_MOST_PRICES;
   if (p->choose != NULL) {
     step->price_count = 1;
@@ -177,8 +177,20 @@ static stow_status fail_no_kernel(const preparer* p, stow_node node) {
   return STOW_ERR_NOT_FOUND;
 }
 
+// Operands that must be aligned; those of nodes without a kernel must.
+static void note_unaligned(const preparer* p, stow_node node) {
+  const stowi_exec_step* step = &p->prepared->program.steps[node];
+  for (size_t k = 0; k < step->operand_count; ++k) {
+    bool is_needed = k >= 64 || (step->kernel.unaligned >> k & 1) == 0;
+    if (step->operands[k] != STOW_VALUE_NONE && is_needed) {
+      p->prepared->program.values[step->operands[k]].is_aligned = true;
+    }
+  }
+}
+
 static stow_status prepare_node(preparer* p, stow_node node) {
   if (is_structure(p->graph, node)) {
+    note_unaligned(p, node);
     return prepare_structure(p, node);
   }
   const stow_kernel* kernel = find_kernel(p, node);
@@ -186,6 +198,7 @@ static stow_status prepare_node(preparer* p, stow_node node) {
     return fail_no_kernel(p, node);
   }
   p->prepared->program.steps[node].kernel = *kernel;
+  note_unaligned(p, node);
   stowi_exec_frame_call(&p->frame, node);
   stowi_exec_packer_choose(&p->packer, node, &p->frame.call);
   STOW_TRY(ask_prices(p, node, kernel));

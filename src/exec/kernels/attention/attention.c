@@ -235,6 +235,7 @@ static stow_status run_attention(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(ATTENTION, STOWI_KERNEL_ATTEND_VARIANTS, scratch_attention, run_attention);
-STOWI_KERNEL_VARIANTS(FLEX_ATTENTION, STOWI_KERNEL_ATTEND_VARIANTS, scratch_attention,
-                      run_attention);
+STOWI_KERNEL(ATTENTION, scratch_attention, run_attention,
+             .variant_count = STOWI_KERNEL_ATTEND_VARIANTS);
+STOWI_KERNEL(FLEX_ATTENTION, scratch_attention, run_attention,
+             .variant_count = STOWI_KERNEL_ATTEND_VARIANTS);

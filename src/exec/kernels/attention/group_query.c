@@ -305,5 +305,5 @@ static stow_status run_group_query(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(GROUP_QUERY_ATTENTION, STOWI_KERNEL_ATTEND_VARIANTS, scratch_group_query,
-                      run_group_query);
+STOWI_KERNEL(GROUP_QUERY_ATTENTION, scratch_group_query, run_group_query,
+             .variant_count = STOWI_KERNEL_ATTEND_VARIANTS);

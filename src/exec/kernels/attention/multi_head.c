@@ -214,5 +214,5 @@ static stow_status run_multi_head(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(MULTI_HEAD_ATTENTION, STOWI_KERNEL_ATTEND_VARIANTS, scratch_multi_head,
-                      run_multi_head);
+STOWI_KERNEL(MULTI_HEAD_ATTENTION, scratch_multi_head, run_multi_head,
+             .variant_count = STOWI_KERNEL_ATTEND_VARIANTS);

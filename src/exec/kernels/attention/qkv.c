@@ -284,4 +284,4 @@ static stow_status run_qkv(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(QKV_ATTENTION, STOWI_KERNEL_ATTEND_VARIANTS, scratch_qkv, run_qkv);
+STOWI_KERNEL(QKV_ATTENTION, scratch_qkv, run_qkv, .variant_count = STOWI_KERNEL_ATTEND_VARIANTS);

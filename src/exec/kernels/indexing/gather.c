@@ -77,7 +77,7 @@ static stow_status run_gather(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(GATHER, NULL, run_gather);
+STOWI_KERNEL(GATHER, NULL, run_gather, .unaligned = 1);
 
 // ---------------------------------------------------------------------------------------------
 // gather_elements: single elements along an axis, each with its own index. The result may be in

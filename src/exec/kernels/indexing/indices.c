@@ -1,6 +1,8 @@
 // Indices: checking them, index tuples, and the offsets of the elements they select.
 #include "exec/kernels/indexing/indices.h"
 
+#include <string.h>
+
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
 #include "exec/kernels/support/convert.h"
@@ -130,14 +132,12 @@ void stowi_kernel_elements_at_block(const stowi_kernel_elements_at* e, size_t ro
 // ---------------------------------------------------------------------------------------------
 // Single elements: plain loads and stores of their width.
 
-#define PICK(type)                       \
-  do {                                   \
-    type* out = (type*)to + to_at;       \
-    const type* in = (const type*)from;  \
-    for (size_t j = 0; j < count; ++j) { \
-      out[j] = in[places[j]];            \
-    }                                    \
-  } while (0)
+// Neither side need be aligned.
+#define PICK(type)                                                                       \
+  for (size_t j = 0; j < count; ++j) {                                                   \
+    memcpy((unsigned char*)to + (to_at + j) * sizeof(type),                              \
+           (const unsigned char*)from + (size_t)places[j] * sizeof(type), sizeof(type)); \
+  }
 
 void stowi_kernel_pick(uint32_t bits, void* to, size_t to_at, const void* from,
                        const int64_t* places, size_t count) {

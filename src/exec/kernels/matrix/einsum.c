@@ -482,4 +482,4 @@ static stow_status run_einsum(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(EINSUM, STOWI_KERNEL_GEMM_VARIANTS, scratch_einsum, run_einsum);
+STOWI_KERNEL(EINSUM, scratch_einsum, run_einsum, .variant_count = STOWI_KERNEL_GEMM_VARIANTS);

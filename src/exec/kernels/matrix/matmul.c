@@ -585,10 +585,10 @@ static void pack_matmul(const stow_kernel_call* call, size_t k, void* out) {
   stowi_kernel_gemm_pack_b(&b, x.product.k, x.product.n, out);
 }
 
-STOWI_KERNEL_PACKED(MATMUL, STOWI_KERNEL_GEMM_VARIANTS, pack_size_matmul, pack_matmul,
-                    scratch_matmul, run_matmul);
-STOWI_KERNEL_PACKED(FUSED_MATMUL, STOWI_KERNEL_GEMM_VARIANTS, pack_size_matmul, pack_matmul,
-                    scratch_matmul, run_matmul);
+STOWI_KERNEL(MATMUL, scratch_matmul, run_matmul, .variant_count = STOWI_KERNEL_GEMM_VARIANTS,
+             .pack_size = pack_size_matmul, .pack = pack_matmul);
+STOWI_KERNEL(FUSED_MATMUL, scratch_matmul, run_matmul, .variant_count = STOWI_KERNEL_GEMM_VARIANTS,
+             .pack_size = pack_size_matmul, .pack = pack_matmul);
 
 // ---------------------------------------------------------------------------------------------
 // gemm and fused_gemm: alpha · a · b + beta · c, and an activation. The result may be in place of
@@ -610,7 +610,7 @@ static stow_status run_gemm(stow_kernel_call* call) {
   return multiply_run(call, &x);
 }
 
-STOWI_KERNEL_PACKED(GEMM, STOWI_KERNEL_GEMM_VARIANTS, pack_size_matmul, pack_matmul, scratch_matmul,
-                    run_gemm);
-STOWI_KERNEL_PACKED(FUSED_GEMM, STOWI_KERNEL_GEMM_VARIANTS, pack_size_matmul, pack_matmul,
-                    scratch_matmul, run_gemm);
+STOWI_KERNEL(GEMM, scratch_matmul, run_gemm, .variant_count = STOWI_KERNEL_GEMM_VARIANTS,
+             .pack_size = pack_size_matmul, .pack = pack_matmul);
+STOWI_KERNEL(FUSED_GEMM, scratch_matmul, run_gemm, .variant_count = STOWI_KERNEL_GEMM_VARIANTS,
+             .pack_size = pack_size_matmul, .pack = pack_matmul);

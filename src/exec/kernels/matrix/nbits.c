@@ -369,4 +369,4 @@ static stow_status run_nbits(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(MATMUL_NBITS, 3, scratch_nbits, run_nbits);
+STOWI_KERNEL(MATMUL_NBITS, scratch_nbits, run_nbits, .variant_count = 3);

@@ -26,8 +26,8 @@ static stow_status run_matmul_integer(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(MATMUL_INTEGER, STOWI_KERNEL_QUANTIZED_VARIANTS,
-                      stowi_kernel_quantized_operands_scratch, run_matmul_integer);
+STOWI_KERNEL(MATMUL_INTEGER, stowi_kernel_quantized_operands_scratch, run_matmul_integer,
+             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS);
 
 // ---------------------------------------------------------------------------------------------
 // matmul_integer_to_float: sums scaled to floats, plus a bias.
@@ -56,8 +56,8 @@ static stow_status run_to_float(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(MATMUL_INTEGER_TO_FLOAT, STOWI_KERNEL_QUANTIZED_VARIANTS,
-                      stowi_kernel_quantized_operands_scratch, run_to_float);
+STOWI_KERNEL(MATMUL_INTEGER_TO_FLOAT, stowi_kernel_quantized_operands_scratch, run_to_float,
+             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS);
 
 // ---------------------------------------------------------------------------------------------
 // dynamic_quantize_matmul: a is quantised to u8 by its own range, as dynamic_quantize_linear does,
@@ -178,8 +178,8 @@ static stow_status run_dynamic(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(DYNAMIC_QUANTIZE_MATMUL, STOWI_KERNEL_QUANTIZED_VARIANTS, scratch_dynamic,
-                      run_dynamic);
+STOWI_KERNEL(DYNAMIC_QUANTIZE_MATMUL, scratch_dynamic, run_dynamic,
+             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS);
 
 // ---------------------------------------------------------------------------------------------
 // qlinear_matmul: sums scaled and rounded to bytes.
@@ -260,8 +260,8 @@ static stow_status run_qlinear(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(QLINEAR_MATMUL, STOWI_KERNEL_QUANTIZED_VARIANTS, scratch_qlinear,
-                      run_qlinear);
+STOWI_KERNEL(QLINEAR_MATMUL, scratch_qlinear, run_qlinear,
+             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS);
 
 // ---------------------------------------------------------------------------------------------
 // qgemm: a product of byte matrices plus an i32 addend, as floats or as bytes. A float result may
@@ -376,4 +376,4 @@ static stow_status run_qgemm(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(QGEMM, STOWI_KERNEL_QUANTIZED_VARIANTS, scratch_qgemm, run_qgemm);
+STOWI_KERNEL(QGEMM, scratch_qgemm, run_qgemm, .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS);

@@ -309,7 +309,10 @@ static void pack_layer(const stow_kernel_call* call, size_t k, void* out) {
   }
 }
 
-STOWI_KERNEL_PACKED(RNN, 3, pack_size_layer, pack_layer, scratch_layer, run_layer);
-STOWI_KERNEL_PACKED(GRU, 3, pack_size_layer, pack_layer, scratch_layer, run_layer);
-STOWI_KERNEL_PACKED(LSTM, 3, pack_size_layer, pack_layer, scratch_layer, run_layer);
-STOWI_KERNEL_VARIANTS(DYNAMIC_QUANTIZE_LSTM, 3, scratch_layer, run_layer);
+STOWI_KERNEL(RNN, scratch_layer, run_layer, .variant_count = 3, .pack_size = pack_size_layer,
+             .pack = pack_layer);
+STOWI_KERNEL(GRU, scratch_layer, run_layer, .variant_count = 3, .pack_size = pack_size_layer,
+             .pack = pack_layer);
+STOWI_KERNEL(LSTM, scratch_layer, run_layer, .variant_count = 3, .pack_size = pack_size_layer,
+             .pack = pack_layer);
+STOWI_KERNEL(DYNAMIC_QUANTIZE_LSTM, scratch_layer, run_layer, .variant_count = 3);

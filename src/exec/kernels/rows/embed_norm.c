@@ -2,6 +2,8 @@
 // layer_norm. Tables, scale and shift may be quantised, each with one scale and zero point. Ids are
 // checked before anything is written. Three passes over each row in doubles, the sum recomputed
 // in each.
+#include <string.h>
+
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/kernel.h"
@@ -47,12 +49,24 @@ static table table_of(const stow_kernel_call* call, size_t operand) {
 
 enum { ELEMENTS = 64 };  // at a time, where they are not summed
 
+// |count| elements from |first| on. Those of whole bytes need not be aligned.
+static void load_table(const stow_tensor* tensor, size_t first, size_t count, double* out) {
+  double copy[ELEMENTS];
+  size_t bits = stowi_kernel_bits(tensor->dtype);
+  if (bits % 8 != 0) {
+    stowi_kernel_load_f64(tensor->dtype, tensor->data, first, count, out);
+    return;
+  }
+  memcpy(copy, (const unsigned char*)tensor->data + first * (bits / 8), count * (bits / 8));
+  stowi_kernel_load_f64(tensor->dtype, copy, 0, count, out);
+}
+
 // Adds |count| elements from |first| on.
 static void add_table(const table* t, size_t first, size_t count, double* out) {
   for (size_t i = 0; i < count; i += ELEMENTS) {
     double room[ELEMENTS];
     size_t some = stowi_kernel_smaller(ELEMENTS, count - i);
-    stowi_kernel_load_f64(t->tensor->dtype, t->tensor->data, first + i, some, room);
+    load_table(t->tensor, first + i, some, room);
     for (size_t k = 0; k < some; ++k) {
       out[i + k] += (room[k] - t->zero) * t->scale;
     }
@@ -228,4 +242,5 @@ static stow_status run_embed_norm(stow_kernel_call* call) {
   return status;
 }
 
-STOWI_KERNEL(EMBED_NORM, NULL, run_embed_norm);
+STOWI_KERNEL(EMBED_NORM, NULL, run_embed_norm,
+             .unaligned = 1U << WORDS | 1U << POSITIONS | 1U << SEGMENTS);

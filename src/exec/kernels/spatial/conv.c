@@ -368,5 +368,5 @@ static stow_status run_conv(stow_kernel_call* call) {
   return stowi_kernel_conv_run(&c);
 }
 
-STOWI_KERNEL_PACKED(CONV, STOWI_KERNEL_CONV_VARIANTS, stowi_kernel_conv_pack_size,
-                    stowi_kernel_conv_pack, scratch_conv, run_conv);
+STOWI_KERNEL(CONV, scratch_conv, run_conv, .variant_count = STOWI_KERNEL_CONV_VARIANTS,
+             .pack_size = stowi_kernel_conv_pack_size, .pack = stowi_kernel_conv_pack);

@@ -45,8 +45,8 @@ static stow_status run_conv_integer(stow_kernel_call* call) {
   return stowi_kernel_conv_int_run(&c);
 }
 
-STOWI_KERNEL_VARIANTS(CONV_INTEGER, STOWI_KERNEL_CONV_INT_VARIANTS, scratch_conv_integer,
-                      run_conv_integer);
+STOWI_KERNEL(CONV_INTEGER, scratch_conv_integer, run_conv_integer,
+             .variant_count = STOWI_KERNEL_CONV_INT_VARIANTS);
 
 // ---------------------------------------------------------------------------------------------
 // qlinear_conv: sums scaled once in f32 by x's scale × the weights' / the result's, rounded half to
@@ -133,5 +133,5 @@ static stow_status run_qlinear_conv(stow_kernel_call* call) {
   return stowi_kernel_conv_int_run(&c);
 }
 
-STOWI_KERNEL_VARIANTS(QLINEAR_CONV, STOWI_KERNEL_CONV_INT_VARIANTS, scratch_qlinear_conv,
-                      run_qlinear_conv);
+STOWI_KERNEL(QLINEAR_CONV, scratch_qlinear_conv, run_qlinear_conv,
+             .variant_count = STOWI_KERNEL_CONV_INT_VARIANTS);

@@ -286,4 +286,4 @@ static stow_status run_conv_transpose(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(CONV_TRANSPOSE, 2, scratch_conv_transpose, run_conv_transpose);
+STOWI_KERNEL(CONV_TRANSPOSE, scratch_conv_transpose, run_conv_transpose, .variant_count = 2);

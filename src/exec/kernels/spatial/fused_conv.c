@@ -132,5 +132,6 @@ static stow_status run_fused_conv(stow_kernel_call* call) {
   return status;
 }
 
-STOWI_KERNEL_PACKED(FUSED_CONV, STOWI_KERNEL_CONV_VARIANTS, stowi_kernel_conv_pack_size,
-                    stowi_kernel_conv_pack, scratch_fused_conv, run_fused_conv);
+STOWI_KERNEL(FUSED_CONV, scratch_fused_conv, run_fused_conv,
+             .variant_count = STOWI_KERNEL_CONV_VARIANTS, .pack_size = stowi_kernel_conv_pack_size,
+             .pack = stowi_kernel_conv_pack);

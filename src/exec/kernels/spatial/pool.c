@@ -466,7 +466,7 @@ static stow_status run_pool(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(POOL, 2, scratch_pool, run_pool);
+STOWI_KERNEL(POOL, scratch_pool, run_pool, .variant_count = 2);
 
 // ---------------------------------------------------------------------------------------------
 // max_unpool: elements return to the positions they came from, zeros elsewhere. Indices count

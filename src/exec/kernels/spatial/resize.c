@@ -601,4 +601,4 @@ static stow_status run_resize(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL_VARIANTS(RESIZE, 2, scratch_resize, run_resize);
+STOWI_KERNEL(RESIZE, scratch_resize, run_resize, .variant_count = 2);

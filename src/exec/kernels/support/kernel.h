@@ -11,23 +11,14 @@
 #include "exec/kernels/support/attrs.h"
 
 // STOWI_KERNEL(RELU, scratch_relu, run_relu); a table made from ops.def refers to each, so that one
-// that is missing does not link. Each stands on a line of its own: export reads them.
-#define STOWI_KERNEL(op, scratch_function, run_function) \
-  STOWI_KERNEL_VARIANTS(op, 1, scratch_function, run_function)
-// The same with |count| variants.
-#define STOWI_KERNEL_VARIANTS(op, count, scratch_function, run_function) \
-  STOWI_KERNEL_PACKED(op, count, NULL, NULL, scratch_function, run_function)
-// And with operands that may be packed.
-#define STOWI_KERNEL_PACKED(op, count, pack_size_function, pack_function, scratch_function, \
-                            run_function)                                                   \
-  extern const stow_kernel stowi_kernel_##op;                                               \
-  const stow_kernel stowi_kernel_##op = {.struct_size = sizeof(stow_kernel),                \
-                                         .scratch = scratch_function,                       \
-                                         .run = run_function,                               \
-                                         .in_place = true,                                  \
-                                         .variant_count = (count),                          \
-                                         .pack_size = pack_size_function,                   \
-                                         .pack = pack_function}
+// that is missing does not link. Each begins a line of its own: export reads them. Further members
+// of the kernel may follow: STOWI_KERNEL(CONV, scratch_conv, run_conv, .variant_count = 2);
+#define STOWI_KERNEL(op, scratch_function, ...)                              \
+  extern const stow_kernel stowi_kernel_##op;                                \
+  const stow_kernel stowi_kernel_##op = {.struct_size = sizeof(stow_kernel), \
+                                         .scratch = scratch_function,        \
+                                         .in_place = true,                   \
+                                         .run = __VA_ARGS__}
 
 // Returns from the enclosing function if |expression| is not STOW_OK.
 #define STOWI_KERNEL_TRY(expression)            \
