@@ -333,7 +333,7 @@ static float sum_of_bytes(const bytes_case* b, bool is_signed, size_t i, size_t 
 
 static void check_bytes(bytes_case* b, bool is_signed, bool are_many) {
   static _Alignas(64) float room[256 * BYTE_COLUMNS];
-  stowi_kernel_bytes weights = {b->bytes, is_signed, BYTE_COLUMNS, b->zero, b->scale};
+  stowi_kernel_byte_weights weights = {b->bytes, is_signed, BYTE_COLUMNS, b->zero, b->scale};
   CHECK(stowi_kernel_bytes_room(b->depth) <= sizeof(room));
   if (are_many) {
     stowi_kernel_bytes_multiply_many(b->rows, b->columns, b->depth, b->a, MOST_DEPTH, &weights,

@@ -82,7 +82,7 @@ static void sum_chains(sum_function sum, chain k, size_t depth) {
 
 // One row, or ROWS of them; columns that are too few for a vector are done one by one.
 static void multiply_rows(size_t rows, size_t columns, size_t depth, const float* a, size_t a_row,
-                          const stowi_kernel_bytes* b, float* c, size_t c_row) {
+                          const stowi_kernel_byte_weights* b, float* c, size_t c_row) {
   size_t most = rows == 1 ? WIDE : NARROW;
   for (size_t column = 0; column < columns;) {
     bool is_whole = columns - column >= most;
@@ -103,7 +103,7 @@ static void multiply_rows(size_t rows, size_t columns, size_t depth, const float
 }
 
 void stowi_kernel_bytes_multiply(size_t rows, size_t columns, size_t depth, const float* a,
-                                 size_t a_row, const stowi_kernel_bytes* b, float* c,
+                                 size_t a_row, const stowi_kernel_byte_weights* b, float* c,
                                  size_t c_row) {
   for (size_t row = 0; row < rows;) {
     size_t height = rows - row >= ROWS ? ROWS : 1;
@@ -124,7 +124,7 @@ void stowi_kernel_bytes_multiply(size_t rows, size_t columns, size_t depth, cons
   }
 
 STOWI_KERNEL_LOOP(widen,
-                  (const stowi_kernel_bytes* b, size_t first, size_t depth, size_t columns,
+                  (const stowi_kernel_byte_weights* b, size_t first, size_t depth, size_t columns,
                    float* restrict to),
                   (b, first, depth, columns, to)) {
   if (b->is_signed) {
@@ -139,7 +139,7 @@ uint64_t stowi_kernel_bytes_room(size_t depth) {
 }
 
 void stowi_kernel_bytes_multiply_many(size_t rows, size_t columns, size_t depth, const float* a,
-                                      size_t a_row, const stowi_kernel_bytes* b, float* c,
+                                      size_t a_row, const stowi_kernel_byte_weights* b, float* c,
                                       size_t c_row, float* room) {
   for (size_t step = 0; step < depth || step == 0; step += STOWI_KERNEL_GEMM_CHAIN) {
     size_t steps = stowi_kernel_smaller(depth - step, STOWI_KERNEL_GEMM_CHAIN);

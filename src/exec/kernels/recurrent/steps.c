@@ -87,7 +87,7 @@ static void multiply_columns(const stowi_kernel_layer* l, size_t k, size_t inner
   float zeros[COLUMNS];
   load_parameters(l, scale, first, count, scales);
   load_parameters(l, scale + 1, first, count, zeros);
-  stowi_kernel_bytes b = {
+  stowi_kernel_byte_weights b = {
       .data = (const unsigned char*)t->data + l->direction * stacked * inner + first,
       .is_signed = t->dtype == STOW_I8,
       .row = stacked,
