@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-limit=4352 # two blocks of 256 doubles, and what a function needs besides
+limit=4096 # two blocks of 224 doubles, and what a function needs besides
 list=false
 if [ "${1:-}" = --list ]; then
   list=true

@@ -87,7 +87,7 @@ void stowi_export_print_readme(stowi_export_out* out, const stowi_export* progra
       "    make lib                 builds lib%s.a, the model alone\n\n"
       "arena    %" PRIu64
       " bytes, static, zero at first\n"
-      "stack    up to 20 KB\n"
+      "stack    4 to 7 KB as measured; at most 4 KiB in a function, of einsum 12\n"
       "weights  %" PRIu64
       " bytes, const\n"
       "steps    %zu\n\n"

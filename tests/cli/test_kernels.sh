@@ -94,6 +94,14 @@ run check "$examples/digits.onnx" "$work/two.plan"
 expect 0 PlansRememberTheirThreads
 run run "$examples/digits.onnx" --random 1 --plan "$work/two.plan"
 expect 0 AndRunWithFewer
+run run "$examples/digits.onnx" --random 1 --save-plan "$work/one.plan"
+run run "$examples/digits.onnx" --random 1 --threads 2 --plan "$work/one.plan"
+expect 1 ButNotWithMore
+lists "it was made with --threads 1: "
+run plan "$examples/digits.onnx" --kernels none --format plan -o "$work/none.plan"
+run run "$examples/digits.onnx" --random 1 --plan "$work/none.plan"
+expect 1 NorWithoutKernels
+lists "it was made without kernels: "
 
 # Packed weights: the same bits, the same arena from every command, and a plan that remembers them.
 for pack in never auto always; do

@@ -19,6 +19,7 @@ static cli_exit find_graph(cli_plan_job* job, const stow_string* text, const cha
 // With the kernels that the plan was made for; the threads of a job that is to run are its own.
 static cli_exit make_effects(cli_plan_job* job, const stow_string* text) {
   stow_prepare_options kernels = cli_plan_text_kernels(text);
+  job->saved_threads = kernels.threads;
   if (job->runs != NULL && job->runs != &job->kernels) {
     kernels.threads = job->runs->threads;
     kernels.kernels = job->runs->kernels;

@@ -231,8 +231,13 @@ static cli_exit check_together(const cli_run* run) {
 static cli_exit load_plan(cli_run* run) {
   bool shares_params;
   cli_exit code = cli_plan_job_load(&run->job, run->request.plan, &shares_params, &run->job.plan);
-  if (code == CLI_NO) {
-    cli_tell_more("save plans to run with 'stowage run --save-plan' and the same --threads");
+  uint32_t threads = run->job.saved_threads;
+  if (code == CLI_NO && threads == 0) {
+    cli_tell_more("it was made without kernels: save one with 'stowage run --save-plan'");
+  } else if (code == CLI_NO && threads != run->prepare.threads) {
+    cli_tell_more("it was made with --threads %" PRIu32
+                  ": save another with 'stowage run --save-plan'",
+                  threads);
   }
   return code;
 }

@@ -27,7 +27,7 @@ typedef struct stowi_kernel_strip {
   size_t width;  // rows
 } stowi_kernel_strip;
 
-#define STOWI_KERNEL_STRIP 128  // the most rows in a strip
+#define STOWI_KERNEL_STRIP 112  // the most rows in a strip
 
 stowi_kernel_strip stowi_kernel_strip_at(const stowi_kernel_rows* rows, size_t i);
 // Runs |task| over all strips; a row costs |cost| for each element, an addition being 1.

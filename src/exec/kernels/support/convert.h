@@ -7,7 +7,7 @@
 
 #include "exec/kernels/support/dtype.h"
 
-#define STOWI_KERNEL_BLOCK 256  // elements in a block; small enough for several on the stack
+#define STOWI_KERNEL_BLOCK 224  // elements in a block; small enough for several on the stack
 
 // |count| elements of |data| from element |first| on. Floats, integers and bools of every width;
 // complex numbers have no such form. To f32 and f64: the nearest number, ties to even. To i64:
