@@ -60,10 +60,12 @@ static float* take(room* r, float* base, size_t count) {
 // steps of a chain are at hand.
 static room room_of(const stowi_kernel_lean* p, float* base) {
   size_t columns = stowi_kernel_smaller(p->n, COLUMNS);
-  size_t tile = stowi_kernel_smaller(p->m * columns, p->c == NULL ? OWN_TILE : TILE);
   size_t rows = stowi_kernel_smaller(p->m, tile_rows(p, columns));
+  size_t most = p->c == NULL ? OWN_TILE : TILE;
+  size_t tile = p->a_is_there ? stowi_kernel_smaller(p->m * columns, most) : rows * columns;
   size_t steps = stowi_kernel_smaller(p->k, STOWI_KERNEL_LEAN_STEPS);
-  size_t copied = stowi_kernel_smaller(columns * p->k, copied_of(p));
+  size_t copied = p->a_is_there ? stowi_kernel_smaller(columns * p->k, copied_of(p))
+                                : columns * stowi_kernel_smaller(p->k, STEPS);
   bool is_whole = p->a_is_there && p->b_is_there;
   bool has_sums = !is_whole && (p->k > STOWI_KERNEL_GEMM_CHAIN || p->begin != NULL);
   room r = {.b_floats = copied};
