@@ -103,9 +103,10 @@ run check "$examples/digits.onnx" "$work/two.plan"
 expect 0 PlansRememberTheirThreads
 run run "$examples/digits.onnx" --random 1 --plan "$work/two.plan"
 expect 0 AndRunWithFewer
-run run "$examples/digits.onnx" --random 1 --save-plan "$work/one.plan"
-run run "$examples/digits.onnx" --random 1 --threads 2 --plan "$work/one.plan"
-expect 1 ButNotWithMore
+run run "$examples/encoder.onnx" --bind batch=1,length=16 --random 1 --save-plan "$work/one.plan"
+run run "$examples/encoder.onnx" --bind batch=1,length=16 --random 1 --threads 2 \
+  --plan "$work/one.plan"
+expect 1 ButNotWithMoreThanFit
 lists "it was made with --threads 1: "
 run plan "$examples/digits.onnx" --kernels none --format plan -o "$work/none.plan"
 run run "$examples/digits.onnx" --random 1 --plan "$work/none.plan"

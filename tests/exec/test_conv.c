@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "exec/kernel_case.h"
+#include "exec/kernels/table.h"
 #include "exec/plain_conv.h"
 #include "support/test.h"
 
@@ -258,4 +259,67 @@ TEST(StridesMayBeLongerThanEverything) {
   KERNEL_SET(c, 1, float, 2);
   KERNEL_GIVES(c, 0, 0, 2);
   kernel_case_destroy(c);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Scratch
+
+// Images, channels of x and of the result, rows, columns, and taps along each.
+enum { IMAGES, IN, OUT, ROWS, COLUMNS, TAPS, DIMS };
+
+static stow_tensor tensor_of(stow_dtype dtype, size_t a, size_t b, size_t c, size_t d) {
+  return (stow_tensor){
+      .dtype = dtype, .rank = 4, .dims = {(int64_t)a, (int64_t)b, (int64_t)c, (int64_t)d}};
+}
+
+static uint64_t scratch_for(const stow_kernel* kernel, bool is_float, const size_t* dims,
+                            uint32_t variant) {
+  stow_tensor x =
+      tensor_of(is_float ? STOW_F32 : STOW_U8, dims[IMAGES], dims[IN], dims[ROWS], dims[COLUMNS]);
+  stow_tensor w =
+      tensor_of(is_float ? STOW_F32 : STOW_I8, dims[OUT], dims[IN], dims[TAPS], dims[TAPS]);
+  stow_tensor y = tensor_of(is_float ? STOW_F32 : STOW_I32, dims[IMAGES], dims[OUT],
+                            dims[ROWS] - dims[TAPS] + 1, dims[COLUMNS] - dims[TAPS] + 1);
+  const stow_tensor* operands[] = {&x, &w};
+  stow_tensor* results[] = {&y};
+  stow_kernel_call call = {.struct_size = sizeof(call),
+                           .op = is_float ? STOW_OP_CONV : STOW_OP_CONV_INTEGER,
+                           .operand_count = 2,
+                           .operands = operands,
+                           .result_count = 1,
+                           .results = results,
+                           .workers = 2,
+                           .variant = variant};
+  uint64_t size = 0;
+  CHECK(kernel->scratch(&call, &size) == STOW_OK);
+  return size;
+}
+
+static void check_growth(stow_op op, test_random* random) {
+  static const size_t most[DIMS] = {3, 70, 70, 60, 90, 5};
+  const stow_kernel* kernel = stowi_kernel_of(op);
+  bool is_float = op == STOW_OP_CONV;
+  size_t dims[DIMS];
+  for (size_t i = 0; i < DIMS; ++i) {
+    dims[i] = 1 + test_random_below(random, most[i]) + (i == ROWS || i == COLUMNS ? 5 : 0);
+  }
+  size_t which = test_random_below(random, TAPS);
+  for (uint32_t v = 0; v < kernel->variant_count; ++v) {
+    uint64_t before = scratch_for(kernel, is_float, dims, v);
+    uint64_t smaller = v == 0 ? before : scratch_for(kernel, is_float, dims, v - 1);
+    dims[which] += 1 + v;
+    uint64_t after = scratch_for(kernel, is_float, dims, v);
+    dims[which] -= 1 + v;
+    test_check(before <= smaller && before <= after, __FILE__, __LINE__,
+               "%zu x %zu x %zu x %zu x %zu, %zu taps, variant %u: %llu, then %llu for dim %zu",
+               dims[0], dims[1], dims[2], dims[3], dims[4], dims[5], v, (unsigned long long)before,
+               (unsigned long long)after, which);
+  }
+}
+
+TEST(ScratchGrowsWithDimsAndNotWithVariants) {
+  test_random random = {11};
+  for (size_t round = 0; round < (test_is_long() ? 20000U : 1000U); ++round) {
+    check_growth(round % 2 == 0 ? STOW_OP_CONV : STOW_OP_CONV_INTEGER, &random);
+  }
 }

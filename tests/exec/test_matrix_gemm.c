@@ -216,6 +216,87 @@ TEST(RandomShapesHaveTheBitsOfTheirChains) {
   }
 }
 
+// ---------------------------------------------------------------------------------------------
+// Blocks of tiles: any rows and columns, steps of b anywhere, a plain or packed, in all modes.
+
+enum { BLOCK_STEPS = 40, BLOCK_ROWS = 21, BLOCK_COLUMNS = 70, BLOCK_FIRST = 3 };
+
+typedef struct tile_block {
+  size_t rows, columns, depth;
+  float a[BLOCK_ROWS * BLOCK_STEPS];  // BLOCK_STEPS apart
+  float packed[BLOCK_ROWS * BLOCK_STEPS];
+  float b[BLOCK_STEPS * BLOCK_COLUMNS + BLOCK_COLUMNS];
+  uint32_t at[BLOCK_STEPS];
+  float c[BLOCK_ROWS * (BLOCK_COLUMNS + 1) + GUARD];
+} tile_block;
+
+static void fill_block(test_random* random, tile_block* t) {
+  t->rows = 1 + test_random_below(random, BLOCK_ROWS);
+  t->columns = 1 + test_random_below(random, BLOCK_COLUMNS);
+  t->depth = 1 + test_random_below(random, BLOCK_STEPS - BLOCK_FIRST);
+  fill(random, t->a, sizeof(t->a) / sizeof(float));
+  fill(random, t->b, sizeof(t->b) / sizeof(float));
+  fill(random, t->c, sizeof(t->c) / sizeof(float));
+  stowi_kernel_gemm_pack_a(&(stowi_kernel_matrix){t->a, BLOCK_STEPS, 1}, t->rows, BLOCK_STEPS,
+                           t->packed);
+  for (size_t p = 0; p < BLOCK_STEPS; ++p) {
+    t->at[p] = (uint32_t)test_random_below(random, BLOCK_STEPS * BLOCK_COLUMNS);
+  }
+}
+
+static float sum_of_block(const tile_block* t, size_t i, size_t j, bool is_scattered,
+                          stowi_kernel_tile_mode mode) {
+  volatile float sum = mode == STOWI_KERNEL_TILE_GO_ON ? t->c[i * (t->columns + 1) + j] : 0;
+  for (size_t p = 0; p < t->depth; ++p) {
+    size_t from = is_scattered ? t->at[p] : p * t->columns;
+    volatile float product = t->a[i * BLOCK_STEPS + BLOCK_FIRST + p] * t->b[from + j];
+    sum = sum + product;
+  }
+  return mode == STOWI_KERNEL_TILE_ADD ? t->c[i * (t->columns + 1) + j] + sum : sum;
+}
+
+static void check_block(const tile_block* t, const stowi_kernel_tiles* tiles, bool is_packed,
+                        bool is_scattered, stowi_kernel_tile_mode mode) {
+  static tile_block made;
+  made = *t;
+  stowi_kernel_tile_factors f = {.a = is_packed ? t->packed : t->a + BLOCK_FIRST,
+                                 .a_row = BLOCK_STEPS,
+                                 .a_step = 1,
+                                 .b = t->b,
+                                 .b_step = t->columns,
+                                 .b_at = is_scattered ? t->at : NULL,
+                                 .a_steps = is_packed ? BLOCK_STEPS : 0,
+                                 .a_first = BLOCK_FIRST};
+  stowi_kernel_tiles_run(tiles, t->rows, t->columns, t->depth, &f, made.c, t->columns + 1, mode);
+  for (size_t i = 0; i < sizeof(t->c) / sizeof(float); ++i) {
+    size_t row = i / (t->columns + 1);
+    size_t column = i % (t->columns + 1);
+    bool is_inside = row < t->rows && column < t->columns;
+    float expected = is_inside ? sum_of_block(t, row, column, is_scattered, mode) : t->c[i];
+    test_check(memcmp(&expected, &made.c[i], sizeof(float)) == 0, __FILE__, __LINE__,
+               "%s: %zu x %zu x %zu, packed %d, scattered %d, mode %d: (%zu, %zu) differs",
+               tiles->name, t->rows, t->columns, t->depth, is_packed, is_scattered, (int)mode, row,
+               column);
+  }
+}
+
+TEST(BlocksOfTilesHaveTheBitsOfTheirChains) {
+  static tile_block t;
+  test_random random = {7};
+  for (size_t round = 0; round < (test_is_long() ? 300U : 30U); ++round) {
+    fill_block(&random, &t);
+    for (size_t i = 0; stowi_kernel_tiles_at(i) != NULL; ++i) {
+      for (unsigned way = 0; way < 12; ++way) {
+        check_block(&t, stowi_kernel_tiles_at(i), (way & 1U) != 0, (way & 2U) != 0,
+                    (stowi_kernel_tile_mode)(way / 4));
+      }
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Scratch
+
 static uint64_t scratch_of(size_t m, size_t n, size_t k, uint32_t variant) {
   return stowi_kernel_gemm_scratch(m, n, k, 2, variant);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "exec/kernel_case.h"
+#include "exec/kernels/recurrent/bytes.h"
 #include "support/test.h"
 
 TEST(RnnCarriesState) {
@@ -275,6 +276,91 @@ TEST(LstmTakesQuantizedWeights) {
   KERNEL_GIVES(c, 1, 1e-5, -0.1256063, -0.1811096);
   KERNEL_GIVES(c, 2, 1e-5, -0.1751194, -0.2728828);
   kernel_case_destroy(c);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Weights of bytes
+
+enum { MOST_ROWS = 11, MOST_DEPTH = 520, BYTE_COLUMNS = STOWI_KERNEL_BYTES_COLUMNS };
+
+typedef struct bytes_case {
+  size_t rows, columns, depth;
+  float a[MOST_ROWS * MOST_DEPTH];
+  uint8_t bytes[MOST_DEPTH * BYTE_COLUMNS];
+  float zero[BYTE_COLUMNS];
+  float scale[BYTE_COLUMNS];
+  float c[MOST_ROWS * BYTE_COLUMNS];
+} bytes_case;
+
+static float small_number(test_random* random) {
+  return (float)test_random_below(random, 2001) / 500 - 2;
+}
+
+static void fill_bytes_case(test_random* random, bytes_case* b) {
+  b->rows = 1 + test_random_below(random, MOST_ROWS);
+  b->columns = test_random_below(random, 2) == 0 ? BYTE_COLUMNS
+                                                 : 1 + test_random_below(random, BYTE_COLUMNS);
+  b->depth = test_random_below(random, MOST_DEPTH);
+  for (size_t i = 0; i < MOST_ROWS * MOST_DEPTH; ++i) {
+    b->a[i] = small_number(random);
+  }
+  for (size_t i = 0; i < MOST_DEPTH * BYTE_COLUMNS; ++i) {
+    b->bytes[i] = (uint8_t)test_random_below(random, 256);
+  }
+  for (size_t j = 0; j < BYTE_COLUMNS; ++j) {
+    b->zero[j] = (float)test_random_below(random, 50);
+    b->scale[j] = small_number(random);
+  }
+}
+
+static float sum_of_bytes(const bytes_case* b, bool is_signed, size_t i, size_t j) {
+  volatile float all = 0;
+  volatile float sum = 0;
+  for (size_t p = 0; p < b->depth; ++p) {
+    uint8_t byte = b->bytes[p * BYTE_COLUMNS + j];
+    volatile float number = is_signed ? (float)(int8_t)byte : (float)byte;
+    number = number - b->zero[j];
+    number = number * b->scale[j];
+    number = number * b->a[i * MOST_DEPTH + p];
+    sum = sum + number;
+    if (p % 256 == 255 || p + 1 == b->depth) {
+      all = all + sum;
+      sum = 0;
+    }
+  }
+  return all;
+}
+
+static void check_bytes(bytes_case* b, bool is_signed, bool are_many) {
+  static _Alignas(64) float room[256 * BYTE_COLUMNS];
+  stowi_kernel_byte_weights weights = {b->bytes, is_signed, BYTE_COLUMNS, b->zero, b->scale};
+  CHECK(stowi_kernel_bytes_room(b->depth) <= sizeof(room));
+  if (are_many) {
+    stowi_kernel_bytes_multiply_many(b->rows, b->columns, b->depth, b->a, MOST_DEPTH, &weights,
+                                     b->c, BYTE_COLUMNS, room);
+  } else {
+    stowi_kernel_bytes_multiply(b->rows, b->columns, b->depth, b->a, MOST_DEPTH, &weights, b->c,
+                                BYTE_COLUMNS);
+  }
+  for (size_t i = 0; i < b->rows; ++i) {
+    for (size_t j = 0; j < b->columns; ++j) {
+      float expected = sum_of_bytes(b, is_signed, i, j);
+      test_check(memcmp(&expected, &b->c[i * BYTE_COLUMNS + j], sizeof(float)) == 0, __FILE__,
+                 __LINE__, "%zu x %zu x %zu, signed %d, many %d: (%zu, %zu) differs", b->rows,
+                 b->columns, b->depth, is_signed, are_many, i, j);
+    }
+  }
+}
+
+TEST(ProductsOfBytesHaveTheBitsOfNumbers) {
+  static bytes_case b;
+  test_random random = {5};
+  for (size_t round = 0; round < (test_is_long() ? 500U : 40U); ++round) {
+    fill_bytes_case(&random, &b);
+    for (unsigned way = 0; way < 4; ++way) {
+      check_bytes(&b, (way & 1U) != 0, (way & 2U) != 0);
+    }
+  }
 }
 
 // A sequence of no steps leaves zeros, whatever the first state was.

@@ -202,17 +202,17 @@ static size_t multiply_columns(const stowi_kernel_gemm* gemm) {
 // row of a is not packed either if columns are contiguous.
 
 enum {
-  DEPTH = STOWI_KERNEL_GEMM_CHAIN,    // steps of k in a block
-  ROWS = 256,                         // rows of a in a block
-  SHORT_ROWS = 32,                    // the same, in products of few columns
-  FEW_ROWS = 16,                      // so few do not pay for packing b
-  FEW_COLUMNS = 64,                   // nor so few for packing a
-  LINE = 16,                          // floats in a cache line
-  CLOSE = 2048,                       // floats from row to row of b that lies close
-  STREAM_ROWS = 8,                    // so few have b streamed past them
-  STREAM_PIECE = 384,                 // columns of c that are streamed at a time
-  WORK = 1 << 16,                     // multiplications that make a worker worth waking
-  PANEL = STOWI_KERNEL_TILE_COLUMNS,  // columns of packed b
+  DEPTH = STOWI_KERNEL_GEMM_CHAIN,  // steps of k in a block
+  ROWS = 256,                       // rows of a in a block
+  SHORT_ROWS = 32,                  // the same, in products of few columns
+  FEW_ROWS = 16,                    // so few do not pay for packing b
+  FEW_COLUMNS = 64,                 // nor so few for packing a
+  LINE = 16,                        // floats in a cache line
+  CLOSE = 2048,                     // floats from row to row of b that lies close
+  STREAM_ROWS = 8,                  // so few have b streamed past them
+  STREAM_PIECE = 384,               // columns of c that are streamed at a time
+  WORK = 1 << 16,                   // multiplications that make a worker worth waking
+  PANEL = STOWI_KERNEL_GEMM_PANEL,  // columns of packed b
 };
 
 // A block of a that few columns of b pass is not worth much memory, the less so as it mostly need
@@ -233,11 +233,9 @@ static uint64_t packed_size(size_t m, size_t n, size_t k, uint32_t variant) {
          sizeof(float);
 }
 
-static size_t panel_rows(size_t left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
-
 void stowi_kernel_gemm_pack_a(const stowi_kernel_matrix* a, size_t rows, size_t steps, float* out) {
   for (size_t i = 0; i < rows;) {
-    size_t height = panel_rows(rows - i);
+    size_t height = stowi_kernel_tile_rows(rows - i);
     pack(a->data + i * a->row, a->row, a->column, height, height, steps, out + i * steps);
     i += height;
   }
@@ -302,11 +300,12 @@ static void edge_tile(const block* k, size_t rows, const stowi_kernel_tile_facto
 // One panel of b with all rows of a's block.
 static void multiply_panel(const block* k) {
   for (size_t i = 0; i < k->rows;) {
-    size_t height = panel_rows(k->rows - i);
+    size_t height = stowi_kernel_tile_rows(k->rows - i);
     stowi_kernel_tile_factors f = k->f;
     if (k->a_steps != 0) {
-      f = (stowi_kernel_tile_factors){f.a + i * k->a_steps + k->a_first * height, 1, height, f.b,
-                                      f.b_step};
+      f.a += i * k->a_steps + k->a_first * height;
+      f.a_row = 1;
+      f.a_step = height;
     } else {
       f.a += i * f.a_row;
     }
@@ -452,15 +451,18 @@ static void multiply_stream(const stowi_kernel_tiles* tiles, const stowi_kernel_
   }
 }
 
-// One row: what does not make a whole group of columns is packed.
-static void multiply_turned(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g,
-                            float* scratch) {
+// One row: multiplies whole groups of columns, and returns what is left.
+static stowi_kernel_gemm multiply_turned(const stowi_kernel_gemm* g) {
   stowi_kernel_gemm rest = *g;
   size_t done = multiply_columns(g);
   rest.n -= done;
   rest.b.data += done * rest.b.column;
   rest.c += done;
-  multiply_blocks(tiles, &rest, scratch);
+  return rest;
+}
+
+static bool is_streamed(const stowi_kernel_gemm* g) {
+  return g->m <= STREAM_ROWS && g->b.column == 1 && g->variant < 2;
 }
 
 static void clear(const stowi_kernel_gemm* g) {
@@ -494,10 +496,10 @@ static void load_packed_a(const stowi_kernel_gemm* g, const stowi_kernel_block* 
                           size_t row) {
   size_t panel = part->row / STOWI_KERNEL_TILE_ROWS * STOWI_KERNEL_TILE_ROWS;
   for (size_t i = 0; i < part->rows; ++i) {
-    while (panel + panel_rows(g->m - panel) <= part->row + i) {
-      panel += panel_rows(g->m - panel);
+    while (panel + stowi_kernel_tile_rows(g->m - panel) <= part->row + i) {
+      panel += stowi_kernel_tile_rows(g->m - panel);
     }
-    size_t height = panel_rows(g->m - panel);
+    size_t height = stowi_kernel_tile_rows(g->m - panel);
     const float* from = g->a.data + panel * g->a_steps + (g->first_step + part->column) * height +
                         (part->row + i - panel);
     for (size_t p = 0; p < part->columns; ++p) {
@@ -626,9 +628,14 @@ void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
     return;
   }
   stowi_kernel_gemm swapped;
+  stowi_kernel_gemm rest;
   if (is_better_turned(gemm)) {
     swapped = turned(gemm);
     gemm = &swapped;
+  }
+  if (gemm->m == 1 && gemm->b.row == 1 && gemm->k != 0 && !is_packed(gemm) && !is_streamed(gemm)) {
+    rest = multiply_turned(gemm);
+    gemm = &rest;
   }
   if (gemm->k == 0) {
     if (!gemm->accumulate) {
@@ -640,10 +647,8 @@ void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
     stowi_kernel_lean_run(&lean, 0, stowi_kernel_lean_tiles(&lean), scratch);
   } else if (is_packed(gemm)) {
     multiply_blocks(tiles, gemm, scratch);
-  } else if (gemm->m <= STREAM_ROWS && gemm->b.column == 1 && gemm->variant < 2) {
+  } else if (is_streamed(gemm)) {
     multiply_stream(tiles, gemm, scratch);
-  } else if (gemm->m == 1 && gemm->b.row == 1) {
-    multiply_turned(tiles, gemm, scratch);
   } else {
     multiply_blocks(tiles, gemm, scratch);
   }

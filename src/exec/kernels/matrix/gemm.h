@@ -20,6 +20,8 @@
 
 // Products in a chain.
 #define STOWI_KERNEL_GEMM_CHAIN 256
+// Columns of a panel of packed b.
+#define STOWI_KERNEL_GEMM_PANEL 32
 
 // Element (i, j) of a factor is data[i * row + j * column]: transposed factors swap the two.
 typedef struct stowi_kernel_matrix {

@@ -35,17 +35,21 @@
 enum { COLUMNS = 8 };
 
 static void plain_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f, float* c,
-                       size_t c_row, bool accumulate) {
+                       size_t c_row, stowi_kernel_tile_mode mode) {
   for (size_t i = 0; i < rows; ++i) {
     float* to = c + i * c_row;
     float sum[COLUMNS] = {0};
+    for (size_t j = 0; j < COLUMNS && mode == STOWI_KERNEL_TILE_GO_ON; ++j) {
+      sum[j] = to[j];
+    }
     for (size_t p = 0; p < depth; ++p) {
+      const float* b = f->b + (f->b_at != NULL ? f->b_at[p] : p * f->b_step);
       for (size_t j = 0; j < COLUMNS; ++j) {
-        sum[j] += f->b[p * f->b_step + j] * f->a[p * f->a_step + i * f->a_row];
+        sum[j] += b[j] * f->a[p * f->a_step + i * f->a_row];
       }
     }
     for (size_t j = 0; j < COLUMNS; ++j) {
-      to[j] = accumulate ? to[j] + sum[j] : sum[j];
+      to[j] = mode == STOWI_KERNEL_TILE_ADD ? to[j] + sum[j] : sum[j];
     }
   }
 }
@@ -87,4 +91,57 @@ const stowi_kernel_tiles* stowi_kernel_tiles_best(void) {
     best = stowi_kernel_tiles_at(i);
   }
   return best;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Blocks of any size
+
+// Columns of which there are fewer than the narrowest tile has: rows are summed side by side.
+static void sum_column(size_t rows, size_t depth, const stowi_kernel_tile_factors* f, float* c,
+                       size_t c_row, stowi_kernel_tile_mode mode) {
+  float sum[STOWI_KERNEL_TILE_ROWS] = {0};
+  for (size_t i = 0; i < rows && mode == STOWI_KERNEL_TILE_GO_ON; ++i) {
+    sum[i] = c[i * c_row];
+  }
+  for (size_t p = 0; p < depth; ++p) {
+    float b = f->b[f->b_at != NULL ? f->b_at[p] : p * f->b_step];
+    for (size_t i = 0; i < rows; ++i) {
+      sum[i] += b * f->a[p * f->a_step + i * f->a_row];
+    }
+  }
+  for (size_t i = 0; i < rows; ++i) {
+    c[i * c_row] = mode == STOWI_KERNEL_TILE_ADD ? c[i * c_row] + sum[i] : sum[i];
+  }
+}
+
+static void run_rows(const stowi_kernel_tiles* tiles, size_t rows, size_t columns, size_t depth,
+                     stowi_kernel_tile_factors f, float* c, size_t c_row,
+                     stowi_kernel_tile_mode mode) {
+  for (size_t done = 0; done < columns;) {
+    while (tiles != NULL && tiles->columns > columns - done) {
+      tiles = tiles->narrower;
+    }
+    size_t width = tiles == NULL ? 1 : tiles->columns;
+    (tiles == NULL ? sum_column : tiles->tile)(rows, depth, &f, c + done, c_row, mode);
+    f.b += width;
+    done += width;
+  }
+}
+
+void stowi_kernel_tiles_run(const stowi_kernel_tiles* tiles, size_t rows, size_t columns,
+                            size_t depth, const stowi_kernel_tile_factors* factors, float* c,
+                            size_t c_row, stowi_kernel_tile_mode mode) {
+  for (size_t done = 0; done < rows;) {
+    size_t height = stowi_kernel_tile_rows(rows - done);
+    stowi_kernel_tile_factors f = *factors;
+    if (f.a_steps != 0) {
+      f.a += done * f.a_steps + f.a_first * height;
+      f.a_row = 1;
+      f.a_step = height;
+    } else {
+      f.a += done * f.a_row;
+    }
+    run_rows(tiles, height, columns, depth, f, c + done * c_row, c_row, mode);
+    done += height;
+  }
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "exec/kernels/matrix/gemm.h"
 
@@ -12,18 +13,33 @@
 #define STOWI_KERNEL_TILE_COLUMNS 32  // no tile is wider
 
 // What a tile multiplies: row i of a at step p is a[i * a_row + p * a_step], the columns of b at
-// step p begin at b[p * b_step].
+// step p begin at b[p * b_step], or at b[b_at[p]].
 typedef struct stowi_kernel_tile_factors {
   const float* a;
   size_t a_row, a_step;
   const float* b;
   size_t b_step;
+  const uint32_t* b_at;  // NULL: steps are b_step apart
+  // Of a that is packed (gemm.h), for blocks of tiles: how many steps it has, and the block's first
+  // one; |a| is where the block's rows begin, at a whole panel, and a_row and a_step mean nothing.
+  size_t a_steps, a_first;
 } stowi_kernel_tile_factors;
 
-// |rows| × columns of c (+)= chains of |depth| steps along k, from 0. |rows| is 8, 4, 2 or 1.
+// What becomes of a chain: it is stored, or added to c, or c is its beginning.
+typedef enum stowi_kernel_tile_mode {
+  STOWI_KERNEL_TILE_SET,
+  STOWI_KERNEL_TILE_ADD,
+  STOWI_KERNEL_TILE_GO_ON
+} stowi_kernel_tile_mode;
+
+// |rows| × columns of c, each with a chain of |depth| steps along k. |rows| is 8, 4, 2 or 1.
 typedef void (*stowi_kernel_tile_function)(size_t rows, size_t depth,
                                            const stowi_kernel_tile_factors* factors, float* c,
-                                           size_t c_row, bool accumulate);
+                                           size_t c_row, stowi_kernel_tile_mode mode);
+// The most of these rows that are not above |left|.
+static inline size_t stowi_kernel_tile_rows(size_t left) {
+  return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+}
 
 // c[0 … n) = (c or 0) + a[0]·b[row 0] + … + a[depth - 1]·b[row depth - 1], a chain that begins or
 // goes on; depth is 1 to 8, rows of b are |b_row| apart.
@@ -43,6 +59,11 @@ typedef struct stowi_kernel_tiles {
 const stowi_kernel_tiles* stowi_kernel_tiles_at(size_t i);
 // The fastest of them.
 const stowi_kernel_tiles* stowi_kernel_tiles_best(void);
+
+// The same for any number of rows and columns, of which no others are read or written.
+void stowi_kernel_tiles_run(const stowi_kernel_tiles* tiles, size_t rows, size_t columns,
+                            size_t depth, const stowi_kernel_tile_factors* factors, float* c,
+                            size_t c_row, stowi_kernel_tile_mode mode);
 
 // ---------------------------------------------------------------------------------------------
 // A product by given inner loops, so that tests can compare all of them.

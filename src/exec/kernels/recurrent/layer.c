@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "exec/kernels/matrix/gemm.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
@@ -283,7 +284,35 @@ static stow_status run_layer(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(RNN, scratch_layer, run_layer, .variant_count = 2);
-STOWI_KERNEL(GRU, scratch_layer, run_layer, .variant_count = 2);
-STOWI_KERNEL(LSTM, scratch_layer, run_layer, .variant_count = 2);
-STOWI_KERNEL(DYNAMIC_QUANTIZE_LSTM, scratch_layer, run_layer, .variant_count = 2);
+// Weights of f32 are second factors. A product of gru's third gate alone begins inside of them.
+static uint64_t pack_size_layer(const stow_kernel_call* call, size_t k) {
+  stowi_kernel_layer l = read_layer(call);
+  bool is_w = k == STOWI_KERNEL_LAYER_W;
+  bool is_real = stow_kernel_operand(call, STOWI_KERNEL_LAYER_X)->dtype == STOW_F32 &&
+                 stow_kernel_operand(call, STOWI_KERNEL_LAYER_W)->dtype == STOW_F32 &&
+                 stow_kernel_operand(call, STOWI_KERNEL_LAYER_R)->dtype == STOW_F32;
+  bool is_even = l.cell != STOWI_KERNEL_CELL_GRU || 2 * l.hidden % STOWI_KERNEL_GEMM_PANEL == 0;
+  size_t inner = is_w ? l.input : l.hidden;
+  return (is_w || k == STOWI_KERNEL_LAYER_R) && is_real && is_even && inner != 0 && l.hidden != 0
+             ? stowi_kernel_gemm_pack_b_size(inner, l.directions * l.gates * l.hidden)
+             : 0;
+}
+
+static void pack_layer(const stow_kernel_call* call, size_t k, void* out) {
+  stowi_kernel_layer l = read_layer(call);
+  size_t inner = k == STOWI_KERNEL_LAYER_W ? l.input : l.hidden;
+  size_t stacked = l.gates * l.hidden;
+  const float* data = stow_kernel_operand(call, k)->data;
+  for (size_t d = 0; d < l.directions; ++d) {
+    stowi_kernel_matrix w = {data + d * stacked * inner, 1, inner};
+    stowi_kernel_gemm_pack_b(&w, inner, stacked, (float*)out + d * stacked * inner);
+  }
+}
+
+STOWI_KERNEL(RNN, scratch_layer, run_layer, .variant_count = 3, .pack_size = pack_size_layer,
+             .pack = pack_layer);
+STOWI_KERNEL(GRU, scratch_layer, run_layer, .variant_count = 3, .pack_size = pack_size_layer,
+             .pack = pack_layer);
+STOWI_KERNEL(LSTM, scratch_layer, run_layer, .variant_count = 3, .pack_size = pack_size_layer,
+             .pack = pack_layer);
+STOWI_KERNEL(DYNAMIC_QUANTIZE_LSTM, scratch_layer, run_layer, .variant_count = 3);

@@ -64,7 +64,8 @@ typedef struct stowi_kernel_layer {
   bool batch_first;
   bool linear_before_reset;
   bool input_forget;
-  double clip;  // 0: none
+  double clip;         // 0: none
+  bool spares_copies;  // weights are read where they are if they can be
   // Of the direction that is computed.
   size_t direction;
   bool is_reverse;

@@ -7,8 +7,8 @@
 //     tiles_scratch    bytes for that
 
 // Sums of columns [first, first + count) of the weights that operand |k| has, for one row: |a|, or
-// the row of x that begins at element |x_first|. They are given to |take|, some at a time, counted
-// from |first|.
+// the row of x that begins at element |x_first|. They are given to |take|, SUMS_AT_ONCE at most at
+// a time, counted from |first|.
 typedef struct row_product {
   const stowi_kernel_layer* l;
   const numbers* n;
@@ -20,7 +20,7 @@ typedef struct row_product {
 } row_product;
 
 static void multiply_tiles(const row_product* p, void* scratch);
-static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t columns, size_t inner);
+static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t k, size_t inner);
 
 static void load_row_steps(const row_product* p, size_t step, size_t steps, REAL* out) {
   if (p->a != NULL) {
@@ -62,28 +62,35 @@ static void take_gates(const row_product* p, size_t column, size_t count, const 
   memcpy(p->n->gates + p->first + column, sums, count * sizeof(REAL));
 }
 
-static REAL bias_at(const stowi_kernel_layer* l, size_t which, size_t column) {
+// Biases of columns [column, column + count): of w, or of r.
+static void load_biases(const stowi_kernel_layer* l, size_t which, size_t column, size_t count,
+                        REAL* out) {
   size_t stacked = l->gates * l->hidden;
-  REAL bias;
-  load(l, STOWI_KERNEL_LAYER_BIAS, (l->direction * 2 + which) * stacked + column, 1, &bias);
-  return bias;
+  load(l, STOWI_KERNEL_LAYER_BIAS, (l->direction * 2 + which) * stacked + column, count, out);
 }
 
 static void take_inputs(const row_product* p, size_t column, size_t count, const REAL* sums) {
+  REAL w_bias[SUMS_AT_ONCE];
+  REAL r_bias[SUMS_AT_ONCE];
+  REAL* gates = p->n->gates + p->first + column;
+  load_biases(p->l, 0, p->first + column, count, w_bias);
+  load_biases(p->l, 1, p->first + column, count, r_bias);
   for (size_t j = 0; j < count; ++j) {
-    size_t at = p->first + column + j;
-    p->n->gates[at] += sums[j] + (bias_at(p->l, 0, at) + bias_at(p->l, 1, at));
+    gates[j] += sums[j] + (w_bias[j] + r_bias[j]);
   }
 }
 
 // Of gru's third gate.
 static void take_fresh(const row_product* p, size_t column, size_t count, const REAL* sums) {
-  const REAL* reset = p->n->gates + p->l->hidden;
+  REAL w_bias[SUMS_AT_ONCE];
+  REAL r_bias[SUMS_AT_ONCE];
+  const REAL* reset = p->n->gates + p->l->hidden + column;
+  REAL* gates = p->n->gates + p->first + column;
+  load_biases(p->l, 0, p->first + column, count, w_bias);
+  load_biases(p->l, 1, p->first + column, count, r_bias);
   for (size_t j = 0; j < count; ++j) {
-    size_t at = p->first + column + j;
-    REAL recurrent = p->n->gates[at] + bias_at(p->l, 1, at);
-    REAL factor_of = p->l->linear_before_reset ? reset[column + j] : 1;
-    p->n->gates[at] = sums[j] + bias_at(p->l, 0, at) + factor_of * recurrent;
+    REAL recurrent = gates[j] + r_bias[j];
+    gates[j] = sums[j] + w_bias[j] + (p->l->linear_before_reset ? reset[j] : 1) * recurrent;
   }
 }
 
@@ -93,8 +100,8 @@ static void take_fresh(const row_product* p, size_t column, size_t count, const 
 static numbers take_row_numbers(const stowi_kernel_layer* l, stowi_kernel_carve* carve) {
   bool is_lstm = l->cell == STOWI_KERNEL_CELL_LSTM;
   uint64_t stacked = stowi_kernel_times(l->gates, l->hidden);
-  uint64_t more = tiles_scratch(l, l->gates * l->hidden, l->input);
-  uint64_t step = tiles_scratch(l, l->gates * l->hidden, l->hidden);
+  uint64_t more = tiles_scratch(l, STOWI_KERNEL_LAYER_W, l->input);
+  uint64_t step = tiles_scratch(l, STOWI_KERNEL_LAYER_R, l->hidden);
   numbers n = {0};
   n.gates = stowi_kernel_carve_take(carve, stacked, sizeof(REAL));
   n.reset = stowi_kernel_carve_take(carve, l->cell == STOWI_KERNEL_CELL_GRU ? l->hidden : 0,

@@ -4,14 +4,17 @@
 //     LOAD, STORE     how elements of a tensor become REAL and back
 //     ACTIVATE        an activation function over REAL
 //     factor          a matrix: element (i, j) is data[i * row + j * column]
-//     multiply        c[m × n] = a[m × k] · b[k × n], where rows of a are packed
+//     multiply        c[m × n] = a[m × k] · b[k × n], where rows of a follow each other
 //     multiply_scratch
+//     reads_bytes     whether quantised weights can be multiplied where they are
 //
-// and what lean_body.h needs.
+// and what lean_body.h needs; and later
+//
+//     multiply_bytes  the same with columns of quantised weights
 //
 // x · w is one product over all steps; each step then adds h · r. Weights are taken from where they
-// are if they can be; but if there are several steps, r is transposed once, so that each step reads
-// its rows one after the other.
+// are if they can be; but in the fastest way r is transposed once if there are several steps, so
+// that each step reads its rows one after the other, and quantised weights become numbers once.
 
 #include <string.h>
 
@@ -34,14 +37,20 @@ typedef struct numbers {
 #define FEW_STEPS 4         // with fewer r is not worth transposing
 #define STEPS_AT_ONCE 8     // of k, that are read of a column
 #define COLUMNS_AT_ONCE 64  // that are dequantised
+#define SUMS_AT_ONCE 32     // of a row in little room
 
 // Whether elements of operand |k| are REAL already.
 static bool is_real(const stowi_kernel_layer* l, size_t k) {
   return stow_kernel_operand(l->call, k)->dtype == REAL_DTYPE;
 }
 
-static bool copies_r(const stowi_kernel_layer* l) {
-  return !is_real(l, STOWI_KERNEL_LAYER_R) || l->sequence >= FEW_STEPS;
+// Whether the weights that operand |k| has are copied to scratch.
+static bool copies(const stowi_kernel_layer* l, size_t k) {
+  if (is_real(l, k)) {
+    return k == STOWI_KERNEL_LAYER_R && l->sequence >= FEW_STEPS && !l->spares_copies &&
+           !stowi_kernel_operand_is_packed(l->call, k);
+  }
+  return !(l->spares_copies && reads_bytes(l));
 }
 
 static numbers take_numbers(const stowi_kernel_layer* l, stowi_kernel_carve* carve) {
@@ -53,10 +62,11 @@ static numbers take_numbers(const stowi_kernel_layer* l, stowi_kernel_carve* car
       carve, is_real(l, STOWI_KERNEL_LAYER_X) ? 0 : stowi_kernel_times(rows, l->input),
       sizeof(REAL));
   n.w = stowi_kernel_carve_take(
-      carve, is_real(l, STOWI_KERNEL_LAYER_W) ? 0 : stowi_kernel_times(stacked, l->input),
+      carve, copies(l, STOWI_KERNEL_LAYER_W) ? stowi_kernel_times(stacked, l->input) : 0,
       sizeof(REAL));
-  n.r = stowi_kernel_carve_take(carve, copies_r(l) ? stowi_kernel_times(stacked, l->hidden) : 0,
-                                sizeof(REAL));
+  n.r = stowi_kernel_carve_take(
+      carve, copies(l, STOWI_KERNEL_LAYER_R) ? stowi_kernel_times(stacked, l->hidden) : 0,
+      sizeof(REAL));
   n.w_bias = stowi_kernel_carve_take(carve, stacked, sizeof(REAL));
   n.r_bias = stowi_kernel_carve_take(carve, stacked, sizeof(REAL));
   n.peeps = stowi_kernel_carve_take(carve, stowi_kernel_times(3, l->hidden), sizeof(REAL));
@@ -115,47 +125,68 @@ static void load_weights(const stowi_kernel_layer* l, size_t k, size_t inner, RE
   }
 }
 
-// [inner, gates × hidden], in place or as loaded.
-static factor weights_of(const stowi_kernel_layer* l, size_t k, size_t inner, const REAL* loaded,
-                         bool is_loaded) {
+// Columns [first, first + columns) of the weights that operand |k| has.
+typedef struct weights {
+  size_t k, inner;
+  size_t first, columns;
+  const REAL* loaded;  // all of them, [inner, gates × hidden], if they are copied
+} weights;
+
+static weights weights_of(const stowi_kernel_layer* l, const numbers* n, size_t k) {
+  bool is_w = k == STOWI_KERNEL_LAYER_W;
+  return (weights){k, is_w ? l->input : l->hidden, 0, l->gates * l->hidden, is_w ? n->w : n->r};
+}
+
+static void multiply_bytes(const stowi_kernel_layer* l, size_t rows, const REAL* a,
+                           const weights* w, REAL* c, void* scratch);
+
+// c[rows × columns] = a[rows × inner] · w.
+static void multiply_weights(const stowi_kernel_layer* l, const numbers* n, size_t rows,
+                             const REAL* a, const weights* w, REAL* c) {
   size_t stacked = l->gates * l->hidden;
-  if (is_loaded) {
-    return (factor){loaded, stacked, 1};
+  if (!copies(l, w->k) && !is_real(l, w->k)) {
+    multiply_bytes(l, rows, a, w, c, n->scratch);
+    return;
   }
-  const REAL* data = stow_kernel_operand(l->call, k)->data;
-  return (factor){data + l->direction * stacked * inner, 1, inner};
+  factor f = {w->loaded, stacked, 1};
+  if (!copies(l, w->k)) {
+    const REAL* data = stow_kernel_operand(l->call, w->k)->data;
+    f = (factor){data + l->direction * stacked * w->inner, 1, w->inner};
+  }
+  f.data += w->first * f.column;  // of packed weights too
+  bool is_packed = stowi_kernel_operand_is_packed(l->call, w->k);
+  multiply(l, rows, w->columns, w->inner, a, f, is_packed, c, stacked, n->scratch);
 }
 
-static factor recurrent_weights(const stowi_kernel_layer* l, const numbers* n) {
-  return weights_of(l, STOWI_KERNEL_LAYER_R, l->hidden, n->r, copies_r(l));
-}
-
-// Quantised weights become numbers by a scale and a zero point of the direction, or of each column.
-static double parameter(const stowi_kernel_layer* l, size_t k, size_t column) {
+// Quantised weights become numbers by a scale and a zero point of the direction, or of each column:
+// those of columns [first, first + count), of which operand |k| has one kind.
+static void load_parameters(const stowi_kernel_layer* l, size_t k, size_t first, size_t count,
+                            REAL* out) {
   const stow_tensor* t = stow_kernel_operand(l->call, k);
   size_t each = t == NULL ? 0 : stow_tensor_elements(t) / l->directions;
-  if (each == 0) {
-    return 0;
+  if (each > 1) {
+    load(l, k, l->direction * each + first, count, out);
+    return;
   }
-  size_t at = l->direction * each + (each == 1 ? 0 : column);
-  return stowi_kernel_kind(t->dtype) == STOW_KIND_FLOAT ? stowi_kernel_float_at(t, at)
-                                                        : (double)stowi_kernel_int_at(t, at);
+  REAL only = 0;
+  load(l, each == 0 ? SIZE_MAX : k, l->direction, 1, &only);
+  for (size_t i = 0; i < count; ++i) {
+    out[i] = only;
+  }
 }
 
 // |rows| rows of |columns| columns of the weights, from column |first| on; some columns at a time,
 // whose parameters are at hand then for all rows.
 static void dequantize(const stowi_kernel_layer* l, size_t scale, size_t rows, size_t first,
-                       size_t columns, REAL* weights, size_t row) {
+                       size_t columns, REAL* numbers_of, size_t row) {
   for (size_t done = 0; done < columns; done += COLUMNS_AT_ONCE) {
     REAL step[COLUMNS_AT_ONCE];
     REAL zero[COLUMNS_AT_ONCE];
     size_t count = columns - done < COLUMNS_AT_ONCE ? columns - done : COLUMNS_AT_ONCE;
-    for (size_t j = 0; j < count; ++j) {
-      step[j] = (REAL)parameter(l, scale, first + done + j);
-      zero[j] = (REAL)parameter(l, scale + 1, first + done + j);
-    }
+    load_parameters(l, scale, first + done, count, step);
+    load_parameters(l, scale + 1, first + done, count, zero);
     for (size_t i = 0; i < rows; ++i) {
-      REAL* to = weights + i * row + done;
+      REAL* to = numbers_of + i * row + done;
       for (size_t j = 0; j < count; ++j) {
         to[j] = (to[j] - zero[j]) * step[j];
       }
@@ -165,13 +196,13 @@ static void dequantize(const stowi_kernel_layer* l, size_t scale, size_t rows, s
 
 static void load_direction(const stowi_kernel_layer* l, const numbers* n) {
   size_t stacked = l->gates * l->hidden;
-  if (!is_real(l, STOWI_KERNEL_LAYER_W)) {
+  if (copies(l, STOWI_KERNEL_LAYER_W)) {
     load_weights(l, STOWI_KERNEL_LAYER_W, l->input, n->w);
   }
-  if (copies_r(l)) {
+  if (copies(l, STOWI_KERNEL_LAYER_R)) {
     load_weights(l, STOWI_KERNEL_LAYER_R, l->hidden, n->r);
   }
-  if (l->is_quantized) {
+  if (l->is_quantized && copies(l, STOWI_KERNEL_LAYER_W)) {
     dequantize(l, STOWI_KERNEL_LAYER_W_SCALE, l->input, 0, stacked, n->w, stacked);
     dequantize(l, STOWI_KERNEL_LAYER_R_SCALE, l->hidden, 0, stacked, n->r, stacked);
   }
@@ -219,17 +250,20 @@ static void step_gru(const stowi_kernel_layer* l, const numbers* n, size_t b) {
   }
 }
 
-// Peepholes |which|, of input, output or forget gate; read one by one where they are not at hand.
+// Peepholes |which|, of input, output or forget gate; some at a time where they are not at hand.
 static void peep(const stowi_kernel_layer* l, const numbers* n, size_t which, const REAL* c,
                  REAL* gate) {
-  size_t first = which * l->hidden;
-  for (size_t i = 0; n->peeps != NULL && i < l->hidden; ++i) {
-    gate[i] += n->peeps[first + i] * c[i];
-  }
-  for (size_t i = 0; n->peeps == NULL && i < l->hidden; ++i) {
-    REAL weight;
-    load(l, STOWI_KERNEL_LAYER_PEEPHOLES, l->direction * 3 * l->hidden + first + i, 1, &weight);
-    gate[i] += weight * c[i];
+  REAL some[SUMS_AT_ONCE];
+  for (size_t first = 0; first < l->hidden; first += SUMS_AT_ONCE) {
+    size_t at = which * l->hidden + first;
+    size_t count = l->hidden - first < SUMS_AT_ONCE ? l->hidden - first : SUMS_AT_ONCE;
+    if (n->peeps == NULL) {
+      load(l, STOWI_KERNEL_LAYER_PEEPHOLES, l->direction * 3 * l->hidden + at, count, some);
+    }
+    const REAL* peeps = n->peeps == NULL ? some : n->peeps + at;
+    for (size_t i = 0; i < count; ++i) {
+      gate[first + i] += peeps[i] * c[first + i];
+    }
   }
 }
 
@@ -305,10 +339,10 @@ static void step_reset(const stowi_kernel_layer* l, const numbers* n, size_t s) 
     }
   }
   if (!l->linear_before_reset) {
-    factor r = recurrent_weights(l, n);
-    r.data += 2 * l->hidden * r.column;
-    multiply(l, l->batch, l->hidden, l->hidden, n->reset, r, n->gates + 2 * l->hidden, stacked,
-             n->scratch);
+    weights r = weights_of(l, n, STOWI_KERNEL_LAYER_R);
+    r.first = 2 * l->hidden;
+    r.columns = l->hidden;
+    multiply_weights(l, n, l->batch, n->reset, &r, n->gates + 2 * l->hidden);
   }
   const REAL* w_bias = n->w_bias + 2 * l->hidden;
   const REAL* r_bias = n->r_bias + 2 * l->hidden;
@@ -328,10 +362,9 @@ static void step_reset(const stowi_kernel_layer* l, const numbers* n, size_t s) 
 }
 
 static void step_all(const stowi_kernel_layer* l, const numbers* n, size_t s) {
-  size_t stacked = l->gates * l->hidden;
   stow_tensor* y = stow_kernel_result(l->call, 0);
-  multiply(l, l->batch, stacked, l->hidden, n->h, recurrent_weights(l, n), n->gates, stacked,
-           n->scratch);
+  weights r = weights_of(l, n, STOWI_KERNEL_LAYER_R);
+  multiply_weights(l, n, l->batch, n->h, &r, n->gates);
   for (size_t b = 0; b < l->batch; ++b) {
     if (s < stowi_kernel_layer_length(l, b)) {
       sum_gates(l, n, s, b);
@@ -378,12 +411,11 @@ static void store_states(const stowi_kernel_layer* l, size_t k, const REAL* stat
 }
 
 static void run_direction(const stowi_kernel_layer* l, const numbers* n) {
-  size_t stacked = l->gates * l->hidden;
   load_direction(l, n);
   const stow_tensor* x = stow_kernel_operand(l->call, STOWI_KERNEL_LAYER_X);
   const REAL* rows = is_real(l, STOWI_KERNEL_LAYER_X) ? x->data : n->x;
-  factor w = weights_of(l, STOWI_KERNEL_LAYER_W, l->input, n->w, !is_real(l, STOWI_KERNEL_LAYER_W));
-  multiply(l, l->sequence * l->batch, stacked, l->input, rows, w, n->inputs, stacked, n->scratch);
+  weights w = weights_of(l, n, STOWI_KERNEL_LAYER_W);
+  multiply_weights(l, n, l->sequence * l->batch, rows, &w, n->inputs);
   for (size_t s = 0; s < l->sequence; ++s) {
     step_all(l, n, s);
   }
@@ -417,14 +449,37 @@ static uint64_t all_size(const stowi_kernel_layer* l) {
 
 #include "exec/kernels/recurrent/lean_body.h"
 
+typedef enum way { COPIES, IN_PLACE, ROWS } way;
+
+// Of the ways up to the call's variant the one that needs least, and how much.
+static way way_of(const stowi_kernel_layer* l, uint64_t* out_size) {
+  uint32_t variant = stowi_kernel_variant(l->call);
+  stowi_kernel_layer sparing = *l;
+  sparing.spares_copies = true;
+  way best = COPIES;
+  *out_size = all_size(l);
+  if (variant >= 1 && all_size(&sparing) < *out_size) {
+    best = IN_PLACE;
+    *out_size = all_size(&sparing);
+  }
+  if (variant >= 2 && rows_size(l) < *out_size) {
+    best = ROWS;
+    *out_size = rows_size(l);
+  }
+  return best;
+}
+
 static uint64_t layer_scratch(const stowi_kernel_layer* l) {
-  uint64_t all = all_size(l);
-  uint64_t rows = rows_size(l);
-  return stowi_kernel_is_lean(l->call, all, rows) ? rows : all;
+  uint64_t size;
+  (void)way_of(l, &size);
+  return size;
 }
 
 static void run_layer(stowi_kernel_layer* l) {
-  if (stowi_kernel_is_lean(l->call, all_size(l), rows_size(l))) {
+  uint64_t size;
+  way w = way_of(l, &size);
+  l->spares_copies = w != COPIES;
+  if (w == ROWS) {
     run_rows(l);
   } else {
     run_all(l);

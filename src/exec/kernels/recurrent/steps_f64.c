@@ -15,9 +15,11 @@ typedef struct factor {
   size_t column;
 } factor;
 
+// b is never packed.
 static void multiply(const stowi_kernel_layer* l, size_t m, size_t n, size_t k, const double* a,
-                     factor b, double* c, size_t c_row, void* scratch) {
+                     factor b, bool is_packed, double* c, size_t c_row, void* scratch) {
   (void)l;
+  (void)is_packed;
   (void)scratch;
   for (size_t i = 0; i < m; ++i) {
     for (size_t j = 0; j < n; ++j) {
@@ -35,11 +37,26 @@ static uint64_t multiply_scratch(const stowi_kernel_layer* l) {
   return 0;
 }
 
+static bool reads_bytes(const stowi_kernel_layer* l) {
+  (void)l;
+  return false;
+}
+
 #include "exec/kernels/recurrent/steps_body.h"
 
-static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t columns, size_t inner) {
+static void multiply_bytes(const stowi_kernel_layer* l, size_t rows, const double* a,
+                           const weights* w, double* c, void* scratch) {
   (void)l;
-  (void)columns;
+  (void)rows;
+  (void)a;
+  (void)w;
+  (void)c;
+  (void)scratch;
+}
+
+static uint64_t tiles_scratch(const stowi_kernel_layer* l, size_t k, size_t inner) {
+  (void)l;
+  (void)k;
   (void)inner;
   return 0;
 }

@@ -2,7 +2,6 @@
 #include "exec/kernels/spatial/conv.h"
 
 #include "exec/kernels/matrix/gemm.h"
-#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/spatial/window.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
@@ -44,8 +43,6 @@ static size_t round_up(size_t n, size_t step) { return (n + step - 1) / step * s
 // ---------------------------------------------------------------------------------------------
 // Sizes
 
-static bool is_half(const stowi_kernel_conv* c) { return c->x->dtype != STOW_F32; }
-
 static size_t most_positions(const stowi_kernel_conv* c) {
   size_t fit = PANEL_FLOATS / stowi_kernel_larger(c->depth, 1) / STEP * STEP;
   return stowi_kernel_smaller(stowi_kernel_larger(fit, LEAST_POSITIONS), MOST_POSITIONS);
@@ -58,8 +55,16 @@ static size_t panel_row(size_t positions) {
   return row / STEP % 2 == 0 ? row + STEP : row;
 }
 
+// Whether x is the factor as it is.
+static bool is_direct(const stowi_kernel_conv* c) {
+  return !stowi_kernel_conv_is_half(c) && stowi_kernel_slide_is_pointwise(&c->window);
+}
+
 // No fewer floats for more dims, though a block has fewer positions where it is deeper.
 static uint64_t panel_size(const stowi_kernel_conv* c) {
+  if (is_direct(c)) {
+    return 0;
+  }
   uint64_t all = (uint64_t)c->depth * round_up(c->window.out_count, STEP);
   uint64_t most = (uint64_t)c->depth * LEAST_POSITIONS;
   most = most > PANEL_FLOATS ? most : PANEL_FLOATS;
@@ -69,7 +74,7 @@ static uint64_t panel_size(const stowi_kernel_conv* c) {
 
 // The result in f32, of all channels of a group in a block, where it is of another dtype.
 static uint64_t tile_size(const stowi_kernel_conv* c) {
-  if (!is_half(c)) {
+  if (!stowi_kernel_conv_is_half(c)) {
     return 0;
   }
   size_t positions = stowi_kernel_smaller(round_up(c->window.out_count, STEP), MOST_POSITIONS);
@@ -77,15 +82,21 @@ static uint64_t tile_size(const stowi_kernel_conv* c) {
 }
 
 static uint64_t weights_size(const stowi_kernel_conv* c) {
-  return is_half(c) ? stowi_kernel_align64((uint64_t)stow_tensor_elements(c->w) * sizeof(float))
-                    : 0;
+  return stowi_kernel_conv_is_half(c)
+             ? stowi_kernel_align64((uint64_t)stow_tensor_elements(c->w) * sizeof(float))
+             : 0;
+}
+
+static uint64_t product_size(const stowi_kernel_conv* c) {
+  size_t positions = stowi_kernel_smaller(round_up(c->window.out_count, STEP), MOST_POSITIONS);
+  stowi_kernel_gemm gemm = {
+      .m = c->out_channels, .n = positions, .k = c->depth, .alpha = 1, .a_steps = c->depth};
+  return c->is_packed ? stowi_kernel_gemm_packed_scratch(&gemm, 1)
+                      : stowi_kernel_gemm_scratch(c->out_channels, positions, c->depth, 1, 0);
 }
 
 static uint64_t worker_size(const stowi_kernel_conv* c) {
-  size_t positions = stowi_kernel_smaller(round_up(c->window.out_count, STEP), MOST_POSITIONS);
-  return panel_size(c) + tile_size(c) +
-         stowi_kernel_align64(
-             stowi_kernel_gemm_scratch(c->out_channels, positions, c->depth, 1, 0));
+  return panel_size(c) + tile_size(c) + stowi_kernel_align64(product_size(c));
 }
 
 // All others, through products of matrices: f32, f16, bf16.
@@ -112,10 +123,7 @@ static void fill_panel(const job* j, size_t first, size_t count, size_t x_first,
 // ---------------------------------------------------------------------------------------------
 // Products
 
-// A part of one block: rows [row, row + rows) of all channels of the result, of one image.
-typedef struct part {
-  size_t image, group, row, rows, first, count;
-} part;
+typedef stowi_kernel_conv_part part;
 
 static part part_at(const job* j, size_t unit) {
   const stowi_kernel_conv* c = j->c;
@@ -128,13 +136,12 @@ static part part_at(const job* j, size_t unit) {
   return p;
 }
 
-static size_t result_at(const stowi_kernel_conv* c, const part* p, size_t row) {
+size_t stowi_kernel_conv_at(const stowi_kernel_conv* c, const part* p, size_t row) {
   size_t channel = (p->image * c->group + p->group) * c->out_channels + p->row + row;
   return channel * c->window.out_count + p->first;
 }
 
-// Bias and addend, to which products are added; false where there is neither.
-static bool begin_result(const stowi_kernel_conv* c, const part* p, float* to, size_t to_row) {
+bool stowi_kernel_conv_begin(const stowi_kernel_conv* c, const part* p, float* to, size_t to_row) {
   for (size_t r = 0; r < p->rows && (c->bias != NULL || c->addend != NULL); ++r) {
     float* row = to + r * to_row;
     float bias = 0;
@@ -143,7 +150,8 @@ static bool begin_result(const stowi_kernel_conv* c, const part* p, float* to, s
                             1, &bias);
     }
     if (c->addend != NULL) {
-      stowi_kernel_load_f32(c->addend->dtype, c->addend->data, result_at(c, p, r), p->count, row);
+      stowi_kernel_load_f32(c->addend->dtype, c->addend->data, stowi_kernel_conv_at(c, p, r),
+                            p->count, row);
       for (size_t i = 0; i < p->count; ++i) {
         row[i] += bias;
       }
@@ -174,7 +182,7 @@ static void run_part(const job* j, const part* p, const space* s) {
   const stowi_kernel_slide* w = &c->window;
   size_t x_first = (p->image * c->group + p->group) * c->in_channels * w->in_count;
   size_t to_row = j->is_half ? j->positions : w->out_count;
-  float* to = j->is_half ? s->tile : (float*)c->y->data + result_at(c, p, 0);
+  float* to = j->is_half ? s->tile : (float*)c->y->data + stowi_kernel_conv_at(c, p, 0);
   stowi_kernel_matrix factor = {s->panel, j->panel_row, 1};
   if (j->is_direct) {
     factor = (stowi_kernel_matrix){(const float*)c->x->data + x_first + p->first, w->in_count, 1};
@@ -190,10 +198,12 @@ static void run_part(const job* j, const part* p, const space* s) {
                             .c = to,
                             .c_row = to_row,
                             .alpha = 1,
-                            .accumulate = begin_result(c, p, to, to_row)};
+                            .accumulate = stowi_kernel_conv_begin(c, p, to, to_row),
+                            .a_steps = c->is_packed ? c->depth : 0};
   stowi_kernel_gemm_alone(&gemm, s->gemm);
   for (size_t r = 0; j->is_half && r < p->rows; ++r) {
-    stowi_kernel_store_f32(c->y->dtype, c->y->data, result_at(c, p, r), p->count, to + r * to_row);
+    stowi_kernel_store_f32(c->y->dtype, c->y->data, stowi_kernel_conv_at(c, p, r), p->count,
+                           to + r * to_row);
   }
 }
 
@@ -229,11 +239,11 @@ static void divide(job* j) {
 }
 
 static void conv_panel(stowi_kernel_conv* c) {
-  job j = {.c = c, .weights = c->w->data, .is_half = is_half(c)};
+  job j = {.c = c, .weights = c->w->data, .is_half = stowi_kernel_conv_is_half(c)};
   if (stow_tensor_elements(c->y) == 0) {
     return;
   }
-  j.is_direct = !j.is_half && stowi_kernel_slide_is_pointwise(&c->window);
+  j.is_direct = is_direct(c);
   divide(&j);
   j.scratch = (unsigned char*)c->call->scratch + weights_size(c);
   j.scratch_size = worker_size(c);
@@ -243,205 +253,6 @@ static void conv_panel(stowi_kernel_conv* c) {
   }
   stow_kernel_split(c->call, (size_t)c->window.batch * c->group * j.blocks * j.parts, 1, run_parts,
                     &j);
-}
-
-// ---------------------------------------------------------------------------------------------
-// The same product with a smaller panel, of f32: a chain's steps for few positions. Chains are
-// added to the result one after the other, as a product of all steps does it.
-
-#define CHUNK_POSITIONS 48  // an odd number of cache lines
-
-// What steps [row, row + rows) read for positions [column, column + columns).
-static void load_steps(const stowi_kernel_conv* c, size_t x_first, const stowi_kernel_block* block,
-                       float* to, size_t to_row) {
-  const stowi_kernel_slide* w = &c->window;
-  for (size_t i = 0; i < block->rows; ++i) {
-    size_t step = block->row + i;
-    for (size_t done = 0; done < block->columns;) {
-      stowi_kernel_tap_run run =
-          stowi_kernel_slide_run(w, step % w->taps, block->column + done, block->columns - done);
-      stowi_kernel_tap_run_load(&run, c->x, x_first + step / w->taps * w->in_count, 1, 0,
-                                to + i * to_row + done, 0);
-      done += stowi_kernel_tap_run_count(&run);
-    }
-  }
-}
-
-static size_t chunk_steps(const stowi_kernel_conv* c) {
-  return stowi_kernel_smaller(c->depth, STOWI_KERNEL_GEMM_CHAIN);
-}
-
-// A 1 × 1 kernel with stride 1 reads x directly here too.
-static uint64_t chunk_panel_size(const stowi_kernel_conv* c) {
-  bool is_direct = stowi_kernel_slide_is_pointwise(&c->window);
-  return is_direct ? 0 : (uint64_t)chunk_steps(c) * CHUNK_POSITIONS * sizeof(float);
-}
-
-static uint64_t chunk_size(const stowi_kernel_conv* c) {
-  size_t positions = stowi_kernel_smaller(c->window.out_count, CHUNK_POSITIONS);
-  return chunk_panel_size(c) +
-         stowi_kernel_gemm_scratch(c->out_channels, positions, chunk_steps(c), 1, 1);
-}
-
-// All channels of a group, for some positions of an image.
-static void run_chunk(const stowi_kernel_conv* c, const part* p, unsigned char* scratch) {
-  size_t x_first = (p->image * c->group + p->group) * c->in_channels * c->window.in_count;
-  float* panel = (float*)(void*)scratch;
-  const float* weights = (const float*)c->w->data + p->group * c->out_channels * c->depth;
-  stowi_kernel_gemm gemm = {.m = p->rows,
-                            .n = p->count,
-                            .b = {panel, CHUNK_POSITIONS, 1},
-                            .c = (float*)c->y->data + result_at(c, p, 0),
-                            .c_row = c->window.out_count,
-                            .alpha = 1,
-                            .variant = 1};
-  gemm.accumulate = begin_result(c, p, gemm.c, gemm.c_row);
-  for (size_t step = 0; step < c->depth || step == 0; step += STOWI_KERNEL_GEMM_CHAIN) {
-    gemm.k = stowi_kernel_smaller(c->depth - step, STOWI_KERNEL_GEMM_CHAIN);
-    gemm.a = (stowi_kernel_matrix){weights + step, c->depth, 1};
-    if (chunk_panel_size(c) == 0) {
-      const float* x = (const float*)c->x->data + x_first + p->first;
-      gemm.b = (stowi_kernel_matrix){x + step * c->window.in_count, c->window.in_count, 1};
-    } else {
-      load_steps(c, x_first, &(stowi_kernel_block){step, gemm.k, p->first, p->count}, panel,
-                 CHUNK_POSITIONS);
-    }
-    stowi_kernel_gemm_alone(&gemm, scratch + chunk_panel_size(c));
-    gemm.accumulate = true;
-  }
-}
-
-static size_t chunks_of(const stowi_kernel_conv* c) {
-  return (c->window.out_count + CHUNK_POSITIONS - 1) / CHUNK_POSITIONS;
-}
-
-static void run_chunks(void* user, size_t begin, size_t end, uint32_t worker) {
-  const stowi_kernel_conv* c = user;
-  size_t blocks = chunks_of(c);
-  for (size_t unit = begin; unit < end; ++unit) {
-    part p = {unit / blocks / c->group, unit / blocks % c->group,        0,
-              c->out_channels,          unit % blocks * CHUNK_POSITIONS, 0};
-    p.count = stowi_kernel_smaller(CHUNK_POSITIONS, c->window.out_count - p.first);
-    run_chunk(c, &p, (unsigned char*)c->call->scratch + worker * chunk_size(c));
-  }
-}
-
-static void conv_chunks(stowi_kernel_conv* c) {
-  if (stow_tensor_elements(c->y) != 0) {
-    stow_kernel_split(c->call, (size_t)c->window.batch * c->group * chunks_of(c), 1, run_chunks, c);
-  }
-}
-
-// ---------------------------------------------------------------------------------------------
-// The same product in little room: what a few steps read for a tile's positions is copied each time
-// that a tile needs it, so that neither a panel nor weights in f32 are kept.
-
-// One group of an image.
-typedef struct tiles {
-  const stowi_kernel_conv* c;
-  size_t image, group;
-} tiles;
-
-static const float* load_weights(const void* user, const stowi_kernel_block* block, float* room,
-                                 size_t* row) {
-  const tiles* t = user;
-  const stowi_kernel_conv* c = t->c;
-  size_t first = (t->group * c->out_channels + block->row) * c->depth + block->column;
-  if (c->w->dtype == STOW_F32) {
-    *row = c->depth;
-    return (const float*)c->w->data + first;
-  }
-  for (size_t i = 0; i < block->rows; ++i) {
-    stowi_kernel_load_f32(c->w->dtype, c->w->data, first + i * c->depth, block->columns,
-                          room + i * *row);
-  }
-  return room;
-}
-
-static const float* load_windows(const void* user, const stowi_kernel_block* block, float* room,
-                                 size_t* row) {
-  const tiles* t = user;
-  const stowi_kernel_slide* w = &t->c->window;
-  size_t x_first = (t->image * t->c->group + t->group) * t->c->in_channels * w->in_count;
-  if (room == NULL) {
-    *row = w->in_count;
-    return (const float*)t->c->x->data + x_first + block->row * w->in_count + block->column;
-  }
-  load_steps(t->c, x_first, block, room, *row);
-  return room;
-}
-
-static part part_of(const tiles* t, const stowi_kernel_block* block) {
-  return (part){t->image, t->group, block->row, block->rows, block->column, block->columns};
-}
-
-static bool begin_tile(const void* user, const stowi_kernel_block* block, float* to,
-                       size_t to_row) {
-  part p = part_of(user, block);
-  return begin_result(((const tiles*)user)->c, &p, to, to_row);
-}
-
-static void finish_half(const void* user, const stowi_kernel_block* block, float* tile,
-                        size_t tile_row) {
-  const stowi_kernel_conv* c = ((const tiles*)user)->c;
-  part p = part_of(user, block);
-  for (size_t r = 0; r < p.rows; ++r) {
-    stowi_kernel_store_f32(c->y->dtype, c->y->data, result_at(c, &p, r), p.count,
-                           tile + r * tile_row);
-  }
-}
-
-// For |t->group| of |t->image|; without data for scratch.
-static stowi_kernel_lean lean_of(const tiles* t) {
-  static float none;
-  const stowi_kernel_conv* c = t->c;
-  part whole = {t->image, t->group, 0, 0, 0, 0};
-  float* y = c->y->data == NULL ? &none : c->y->data;
-  return (stowi_kernel_lean){
-      .m = c->out_channels,
-      .n = c->window.out_count,
-      .k = c->depth,
-      .user = t,
-      .a = load_weights,
-      .b = load_windows,
-      .a_is_there = c->w->dtype == STOW_F32,
-      .b_is_there = !is_half(c) && stowi_kernel_slide_is_pointwise(&c->window),
-      .c = is_half(c) ? NULL : y + (y == &none ? 0 : result_at(c, &whole, 0)),
-      .c_row = c->window.out_count,
-      .begin = c->bias != NULL || c->addend != NULL ? begin_tile : NULL,
-      .finish = is_half(c) ? finish_half : NULL};
-}
-
-static uint64_t lean_size(const stowi_kernel_conv* c) {
-  tiles t = {c, 0, 0};
-  stowi_kernel_lean lean = lean_of(&t);
-  return stowi_kernel_lean_scratch(&lean);
-}
-
-static void run_tiles(void* user, size_t begin, size_t end, uint32_t worker) {
-  const stowi_kernel_conv* c = user;
-  unsigned char* scratch = (unsigned char*)c->call->scratch + worker * lean_size(c);
-  while (begin < end) {
-    tiles t = {c, 0, 0};
-    stowi_kernel_lean lean = lean_of(&t);
-    size_t each = stowi_kernel_lean_tiles(&lean);
-    t.image = begin / each / c->group;
-    t.group = begin / each % c->group;
-    lean = lean_of(&t);
-    size_t first = begin % each;
-    size_t count = stowi_kernel_smaller(end - begin, each - first);
-    stowi_kernel_lean_run(&lean, first, first + count, scratch);
-    begin += count;
-  }
-}
-
-static void conv_lean(stowi_kernel_conv* c) {
-  tiles t = {c, 0, 0};
-  stowi_kernel_lean lean = lean_of(&t);
-  if (stow_tensor_elements(c->y) != 0) {
-    stow_kernel_split(c->call, (size_t)c->window.batch * c->group * stowi_kernel_lean_tiles(&lean),
-                      stowi_kernel_lean_grain(&lean), run_tiles, c);
-  }
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -461,6 +272,7 @@ stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
   out->in_channels = (size_t)out->w->dims[1];
   out->out_channels = (size_t)out->w->dims[0] / out->group;
   out->depth = out->in_channels * out->window.taps;
+  out->is_packed = stowi_kernel_operand_is_packed(call, 1);
   return status;
 }
 
@@ -473,21 +285,41 @@ static bool is_depthwise(const stowi_kernel_conv* c) {
   return c->x->dtype == STOW_F32 && c->in_channels == 1 && c->out_channels <= 4;
 }
 
-typedef enum method { PANEL, CHUNKS, LEAN } method;
+uint64_t stowi_kernel_conv_pack_size(const stow_kernel_call* call, size_t k) {
+  stowi_kernel_conv c;
+  bool is_read = k == 1 && stowi_kernel_conv_read(call, SIZE_MAX, &c) == STOW_OK;
+  return is_read && c.x->dtype == STOW_F32 && c.w->dtype == STOW_F32 && !is_depthwise(&c) &&
+                 c.depth != 0
+             ? stow_tensor_bytes(c.w)
+             : 0;
+}
 
-// Of the methods up to the call's variant the one that needs least, and how much.
-static method method_of(const stowi_kernel_conv* c, uint64_t* out_size) {
-  uint32_t variant = stowi_kernel_variant(c->call);
-  uint64_t workers = c->call->workers;
-  method best = PANEL;
-  *out_size = conv_panel_scratch(c);
-  if (variant >= 1 && !is_half(c) && chunk_size(c) * workers < *out_size) {
-    best = CHUNKS;
-    *out_size = chunk_size(c) * workers;
+void stowi_kernel_conv_pack(const stow_kernel_call* call, size_t k, void* out) {
+  (void)k;
+  stowi_kernel_conv c;
+  (void)stowi_kernel_conv_read(call, SIZE_MAX, &c);
+  for (size_t g = 0; g < c.group; ++g) {
+    size_t first = g * c.out_channels * c.depth;
+    stowi_kernel_matrix w = {(const float*)c.w->data + first, c.depth, 1};
+    stowi_kernel_gemm_pack_a(&w, c.out_channels, c.depth, (float*)out + first);
   }
-  if ((variant >= 2 || (variant == 1 && is_half(c))) && lean_size(c) * workers < *out_size) {
-    best = LEAN;
-    *out_size = lean_size(c) * workers;
+}
+
+static uint64_t variant_size(const stowi_kernel_conv* c, uint32_t variant) {
+  return variant == 0 ? conv_panel_scratch(c)
+                      : stowi_kernel_conv_lean_size(c, (stowi_kernel_conv_room)variant);
+}
+
+// Of the variants up to the call's the one that needs least, and how much.
+static uint32_t variant_of(const stowi_kernel_conv* c, uint64_t* out_size) {
+  uint32_t best = 0;
+  *out_size = variant_size(c, 0);
+  for (uint32_t v = 1; v <= stowi_kernel_variant(c->call) && v < STOWI_KERNEL_CONV_VARIANTS; ++v) {
+    uint64_t size = variant_size(c, v);
+    if (size < *out_size) {
+      best = v;
+      *out_size = size;
+    }
   }
   return best;
 }
@@ -495,17 +327,18 @@ static method method_of(const stowi_kernel_conv* c, uint64_t* out_size) {
 uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c) {
   uint64_t size = 0;
   if (is_panel(c->x->dtype) && !is_depthwise(c)) {
-    (void)method_of(c, &size);
+    (void)variant_of(c, &size);
   }
   return size;
 }
 
 static void conv_products(stowi_kernel_conv* c) {
   uint64_t size;
-  switch (method_of(c, &size)) {
-    case PANEL: conv_panel(c); break;
-    case CHUNKS: conv_chunks(c); break;
-    case LEAN: conv_lean(c); break;
+  uint32_t variant = variant_of(c, &size);
+  if (variant == 0) {
+    conv_panel(c);
+  } else {
+    stowi_kernel_conv_lean(c, (stowi_kernel_conv_room)variant);
   }
 }
 
@@ -535,4 +368,5 @@ static stow_status run_conv(stow_kernel_call* call) {
   return stowi_kernel_conv_run(&c);
 }
 
-STOWI_KERNEL(CONV, scratch_conv, run_conv, .variant_count = STOWI_KERNEL_CONV_VARIANTS);
+STOWI_KERNEL(CONV, scratch_conv, run_conv, .variant_count = STOWI_KERNEL_CONV_VARIANTS,
+             .pack_size = stowi_kernel_conv_pack_size, .pack = stowi_kernel_conv_pack);

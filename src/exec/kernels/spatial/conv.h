@@ -16,10 +16,11 @@ typedef struct stowi_kernel_conv {
   size_t in_channels;   // of a group
   size_t out_channels;  // of a group
   size_t depth;         // in_channels × taps: products in an element of y
+  bool is_packed;       // w, each group as the first factor of a product (gemm.h)
 } stowi_kernel_conv;
 
-// With a panel for a block of positions, with a smaller one of f32, and in little room.
-#define STOWI_KERNEL_CONV_VARIANTS 3
+// With a panel for a block of positions, and three in little room.
+#define STOWI_KERNEL_CONV_VARIANTS 4
 
 // Operands x, w, bias and, where |addend| is below SIZE_MAX, the addend at this index.
 stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
@@ -28,7 +29,44 @@ stow_status stowi_kernel_conv_read(const stow_kernel_call* call, size_t addend,
 void stowi_kernel_conv_depthwise(stowi_kernel_conv* c);
 // In f64; needs no scratch.
 void stowi_kernel_conv_f64(stowi_kernel_conv* c);
+// Of operand |k| of conv and fused_conv.
+uint64_t stowi_kernel_conv_pack_size(const stow_kernel_call* call, size_t k);
+void stowi_kernel_conv_pack(const stow_kernel_call* call, size_t k, void* out);
 uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c);
 stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
+
+// ---------------------------------------------------------------------------------------------
+// In little room (conv_lean.c)
+
+// For what some positions read there is room: a whole chain, 33 KiB in all, or some steps, 3 KiB,
+// or a few, 2 KiB.
+typedef enum stowi_kernel_conv_room {
+  STOWI_KERNEL_CONV_CHAIN = 1,
+  STOWI_KERNEL_CONV_SOME,
+  STOWI_KERNEL_CONV_FEW
+} stowi_kernel_conv_room;
+
+// For all workers; UINT64_MAX: there is no such way.
+uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c, stowi_kernel_conv_room room);
+void stowi_kernel_conv_lean(stowi_kernel_conv* c, stowi_kernel_conv_room room);
+
+// ---------------------------------------------------------------------------------------------
+// For methods of both
+
+static inline bool stowi_kernel_conv_is_half(const stowi_kernel_conv* c) {
+  return c->x->dtype != STOW_F32;
+}
+
+// Channels [row, row + rows) of a group of the result at positions [first, first + count).
+typedef struct stowi_kernel_conv_part {
+  size_t image, group, row, rows, first, count;
+} stowi_kernel_conv_part;
+
+// Where channel |row| of the part begins in y.
+size_t stowi_kernel_conv_at(const stowi_kernel_conv* c, const stowi_kernel_conv_part* p,
+                            size_t row);
+// Writes bias and addend, to which products are added; false where there is neither.
+bool stowi_kernel_conv_begin(const stowi_kernel_conv* c, const stowi_kernel_conv_part* p, float* to,
+                             size_t to_row);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SPATIAL_CONV_H_

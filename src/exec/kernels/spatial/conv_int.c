@@ -13,13 +13,21 @@
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/size.h"
 
-#define PANEL_NUMBERS 131072  // in a panel, unless the least number of positions needs more
 #define LEAST_POSITIONS 16
-#define MOST_POSITIONS 256
 #define TURN 32  // pixels that are turned at a time
+
+// How large blocks are.
+typedef struct blocking {
+  size_t numbers;    // in a panel, unless the least number of positions needs more
+  size_t positions;  // at most
+} blocking;
+
+static const blocking large = {131072, 256};
+static const blocking small = {8192, 32};
 
 typedef struct job {
   stowi_kernel_conv_int* c;
+  const blocking* size;
   size_t depth;      // taps × in_channels, rounded up
   size_t positions;  // in a block
   size_t blocks;
@@ -41,7 +49,7 @@ static bool is_depthwise(const stowi_kernel_conv_int* c) {
 }
 
 static size_t depth_of(const stowi_kernel_conv_int* c) {
-  size_t depth = c->in_channels * c->slide.taps;
+  size_t depth = stowi_kernel_larger(c->in_channels * c->slide.taps, 1);
   return (depth + STOWI_KERNEL_DOT_STEP - 1) / STOWI_KERNEL_DOT_STEP * STOWI_KERNEL_DOT_STEP;
 }
 
@@ -56,19 +64,27 @@ static uint64_t image_size(const stowi_kernel_conv_int* c) {
   return stowi_kernel_align64((uint64_t)c->slide.channels * c->slide.in_count * sizeof(int16_t));
 }
 
-static uint64_t panel_size(const stowi_kernel_conv_int* c) {
-  uint64_t least = (uint64_t)depth_of(c) * LEAST_POSITIONS;
-  return stowi_kernel_align64((least > PANEL_NUMBERS ? least : PANEL_NUMBERS) * sizeof(int16_t));
+// No fewer for more dims, though a block has fewer positions where it is deeper.
+static uint64_t panel_size(const stowi_kernel_conv_int* c, const blocking* size) {
+  uint64_t all = (uint64_t)depth_of(c) * c->slide.out_count;
+  uint64_t most = (uint64_t)depth_of(c) * LEAST_POSITIONS;
+  most = most > size->numbers ? most : size->numbers;
+  return is_depthwise(c) ? 0 : stowi_kernel_align64((all < most ? all : most) * sizeof(int16_t));
 }
 
 // Sums of a part: for each channel of a group, or of all where each has its own kernel.
-static uint64_t tile_size(const stowi_kernel_conv_int* c) {
+static uint64_t tile_size(const stowi_kernel_conv_int* c, const blocking* size) {
   uint64_t channels = is_depthwise(c) ? c->group : c->out_channels;
-  return stowi_kernel_align64(channels * MOST_POSITIONS * sizeof(int32_t));
+  uint64_t positions = stowi_kernel_smaller(c->slide.out_count, size->positions);
+  return stowi_kernel_align64(channels * positions * sizeof(int32_t));
 }
 
-static uint64_t fast_size(const stowi_kernel_conv_int* c) {
-  return weights_size(c) + image_size(c) + (panel_size(c) + tile_size(c)) * c->call->workers;
+static uint64_t worker_size(const stowi_kernel_conv_int* c, const blocking* size) {
+  return panel_size(c, size) + tile_size(c, size);
+}
+
+static uint64_t blocks_size(const stowi_kernel_conv_int* c, const blocking* size) {
+  return weights_size(c) + image_size(c) + worker_size(c, size) * c->call->workers;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -231,8 +247,8 @@ static void run_depthwise(const job* j, size_t block, int32_t* tile) {
 
 static void run_parts(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
-  unsigned char* mine = j->workers + worker * (panel_size(j->c) + tile_size(j->c));
-  int32_t* tile = (int32_t*)(void*)(mine + panel_size(j->c));
+  unsigned char* mine = j->workers + worker * worker_size(j->c, j->size);
+  int32_t* tile = (int32_t*)(void*)(mine + panel_size(j->c, j->size));
   for (size_t unit = begin; unit < end; ++unit) {
     if (j->is_depthwise) {
       run_depthwise(j, unit, tile);
@@ -245,8 +261,8 @@ static void run_parts(void* user, size_t begin, size_t end, uint32_t worker) {
 static void divide(job* j) {
   const stowi_kernel_conv_int* c = j->c;
   size_t fit =
-      j->is_depthwise ? 16384 / stowi_kernel_larger(c->group, 1) : PANEL_NUMBERS / j->depth;
-  fit = stowi_kernel_smaller(stowi_kernel_larger(fit / 2 * 2, LEAST_POSITIONS), MOST_POSITIONS);
+      j->is_depthwise ? 16384 / stowi_kernel_larger(c->group, 1) : j->size->numbers / j->depth;
+  fit = stowi_kernel_smaller(stowi_kernel_larger(fit / 2 * 2, LEAST_POSITIONS), j->size->positions);
   j->positions = stowi_kernel_smaller(fit, c->slide.out_count);
   j->blocks = (c->slide.out_count + j->positions - 1) / j->positions;
   size_t units = j->blocks * c->group;
@@ -255,11 +271,9 @@ static void divide(job* j) {
   j->parts = (c->out_channels + j->rows - 1) / j->rows;
 }
 
-static void run_fast(stowi_kernel_conv_int* c) {
+static void run_in_blocks(stowi_kernel_conv_int* c, const blocking* size) {
   const stowi_kernel_slide* s = &c->slide;
-  job j = {.c = c,
-           .is_depthwise = is_depthwise(c),
-           .depth = stowi_kernel_larger(depth_of(c), STOWI_KERNEL_DOT_STEP)};
+  job j = {.c = c, .size = size, .is_depthwise = is_depthwise(c), .depth = depth_of(c)};
   j.is_direct =
       stowi_kernel_slide_is_pointwise(s) && c->group == 1 && j.depth == (size_t)s->channels;
   j.weights = c->call->scratch;
@@ -289,13 +303,20 @@ stow_status stowi_kernel_conv_int_read(const stow_kernel_call* call, const stow_
   return stowi_kernel_slide_read(call, x, y, w->dims + 2, &out->slide);
 }
 
+static uint64_t variant_size(const stowi_kernel_conv_int* c, uint32_t variant) {
+  if (variant < 2) {
+    return blocks_size(c, variant == 0 ? &large : &small);
+  }
+  return stowi_kernel_conv_int_lean_size(c, variant == 2) * c->call->workers;
+}
+
 // Which variant is computed: the smallest of those up to the call's. *out_size is what it needs.
 static uint32_t variant_of(const stowi_kernel_conv_int* c, uint64_t* out_size) {
   uint32_t asked = stowi_kernel_variant(c->call);
   uint32_t best = 0;
-  *out_size = fast_size(c);
+  *out_size = variant_size(c, 0);
   for (uint32_t v = 1; v <= asked && v < STOWI_KERNEL_CONV_INT_VARIANTS; ++v) {
-    uint64_t size = stowi_kernel_conv_int_lean_size(c, v) * c->call->workers;
+    uint64_t size = variant_size(c, v);
     if (size < *out_size) {
       best = v;
       *out_size = size;
@@ -322,10 +343,10 @@ stow_status stowi_kernel_conv_int_run(stowi_kernel_conv_int* c) {
     return STOW_OK;
   }
   uint32_t variant = variant_of(c, &size);
-  if (variant == 0) {
-    run_fast(c);
+  if (variant < 2) {
+    run_in_blocks(c, variant == 0 ? &large : &small);
   } else {
-    stowi_kernel_conv_int_lean(c, variant);
+    stowi_kernel_conv_int_lean(c, variant == 2);
   }
   return STOW_OK;
 }

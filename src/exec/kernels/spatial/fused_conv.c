@@ -133,4 +133,5 @@ static stow_status run_fused_conv(stow_kernel_call* call) {
 }
 
 STOWI_KERNEL(FUSED_CONV, scratch_fused_conv, run_fused_conv,
-             .variant_count = STOWI_KERNEL_CONV_VARIANTS);
+             .variant_count = STOWI_KERNEL_CONV_VARIANTS, .pack_size = stowi_kernel_conv_pack_size,
+             .pack = stowi_kernel_conv_pack);

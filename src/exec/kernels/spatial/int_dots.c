@@ -97,9 +97,29 @@ static ALWAYS_INLINE void products(const int16_t* a, const int16_t* b, size_t co
   }
 }
 
-static ALWAYS_INLINE void scaled(int32_t a, const int16_t* b, size_t count, int32_t* sums) {
+static ALWAYS_INLINE void rows_of(const int16_t* a, size_t steps, const int16_t* b, size_t b_row,
+                                  size_t count, int32_t* sums) {
   for (size_t i = 0; i < count; ++i) {
-    sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)(a * b[i]));
+    uint32_t sum = (uint32_t)sums[i];
+    for (size_t p = 0; p < steps; ++p) {
+      sum += (uint32_t)(a[p] * b[p * b_row + i]);
+    }
+    sums[i] = (int32_t)sum;
+  }
+}
+
+// Numbers of steps as constants, so that vectors go along b.
+static ALWAYS_INLINE void add_rows(const int16_t* a, size_t steps, const int16_t* b, size_t b_row,
+                                   size_t count, int32_t* sums) {
+  size_t p = 0;
+  for (; p + STOWI_KERNEL_INT_STEPS <= steps; p += STOWI_KERNEL_INT_STEPS) {
+    rows_of(a + p, STOWI_KERNEL_INT_STEPS, b + p * b_row, b_row, count, sums);
+  }
+  for (; p + 2 <= steps; p += 2) {
+    rows_of(a + p, 2, b + p * b_row, b_row, count, sums);
+  }
+  for (; p < steps; ++p) {
+    rows_of(a + p, 1, b + p * b_row, b_row, count, sums);
   }
 }
 
@@ -122,9 +142,10 @@ __attribute__((target("avx2"))) static void products_avx2(const int16_t* a, cons
   products(a, b, count, sums);
 }
 
-__attribute__((target("avx2"))) static void scaled_avx2(int32_t a, const int16_t* b, size_t count,
-                                                        int32_t* sums) {
-  scaled(a, b, count, sums);
+__attribute__((target("avx2"))) static void add_rows_avx2(const int16_t* a, size_t steps,
+                                                          const int16_t* b, size_t b_row,
+                                                          size_t count, int32_t* sums) {
+  add_rows(a, steps, b, b_row, count, sums);
 }
 #endif
 
@@ -153,12 +174,13 @@ void stowi_kernel_int_products(const int16_t* a, const int16_t* b, size_t count,
   products(a, b, count, sums);
 }
 
-void stowi_kernel_int_scaled(int32_t a, const int16_t* b, size_t count, int32_t* sums) {
+void stowi_kernel_int_rows(const int16_t* a, size_t steps, const int16_t* b, size_t b_row,
+                           size_t count, int32_t* sums) {
 #if defined(__GNUC__) && defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) {
-    scaled_avx2(a, b, count, sums);
+    add_rows_avx2(a, steps, b, b_row, count, sums);
     return;
   }
 #endif
-  scaled(a, b, count, sums);
+  add_rows(a, steps, b, b_row, count, sums);
 }

@@ -13,7 +13,10 @@ void stowi_kernel_int_dots(const int16_t* a, size_t rows, const int16_t* b, size
                            size_t columns, size_t depth, int32_t* out, size_t out_row);
 // sums[i] += a[i] × b[i] for i < count.
 void stowi_kernel_int_products(const int16_t* a, const int16_t* b, size_t count, int32_t* sums);
-// sums[i] += a × b[i] for i < count.
-void stowi_kernel_int_scaled(int32_t a, const int16_t* b, size_t count, int32_t* sums);
+// sums[i] += sum over p of a[p] × b[p * b_row + i], for i < count and p < steps, of which there are
+// STOWI_KERNEL_INT_STEPS at most.
+#define STOWI_KERNEL_INT_STEPS 8
+void stowi_kernel_int_rows(const int16_t* a, size_t steps, const int16_t* b, size_t b_row,
+                           size_t count, int32_t* sums);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_SPATIAL_INT_DOTS_H_

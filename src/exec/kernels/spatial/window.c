@@ -91,7 +91,9 @@ stow_status stowi_kernel_slide_read(const stow_kernel_call* call, const stow_ten
   return stowi_kernel_slide_count(call, out);
 }
 
-static int64_t ceil_div(int64_t a, int64_t b) { return a <= 0 ? -(-a / b) : (a - 1) / b + 1; }
+static int64_t ceil_div(int64_t a, int64_t b) {
+  return b == 1 ? a : a <= 0 ? -(-a / b) : (a - 1) / b + 1;
+}
 
 void stowi_kernel_slide_range(const stowi_kernel_slide* w, uint32_t i, int64_t k, int64_t* lo,
                               int64_t* hi) {
@@ -135,14 +137,11 @@ int64_t stowi_kernel_slide_row(const stowi_kernel_slide* w, size_t row, size_t t
   return offset;
 }
 
-stowi_kernel_tap_run stowi_kernel_slide_run(const stowi_kernel_slide* s, size_t tap,
-                                            size_t position, size_t count) {
-  size_t width = (size_t)s->out_width;
+stowi_kernel_tap_run stowi_kernel_slide_row_run(const stowi_kernel_slide* s, int64_t row, int64_t k,
+                                                size_t position, size_t count) {
   uint32_t last = s->rank - 1;
-  int64_t k = (int64_t)(tap % (size_t)s->kernel_width);
-  int64_t row = stowi_kernel_slide_row(s, position / width, tap / (size_t)s->kernel_width);
-  int64_t begin = (int64_t)(position % width);
-  int64_t end = begin + (int64_t)stowi_kernel_smaller(count, width - position % width);
+  int64_t begin = (int64_t)position;
+  int64_t end = begin + (int64_t)stowi_kernel_smaller(count, (size_t)s->out_width - position);
   int64_t lo;
   int64_t hi;
   stowi_kernel_slide_range(s, last, k, &lo, &hi);
@@ -154,6 +153,14 @@ stowi_kernel_tap_run stowi_kernel_slide_run(const stowi_kernel_slide* s, size_t 
     r.first = (size_t)(row + lo * s->strides[last] + k * s->dilations[last] - s->begins[last]);
   }
   return r;
+}
+
+stowi_kernel_tap_run stowi_kernel_slide_run(const stowi_kernel_slide* s, size_t tap,
+                                            size_t position, size_t count) {
+  size_t width = (size_t)s->out_width;
+  size_t across = (size_t)s->kernel_width;
+  int64_t row = stowi_kernel_slide_row(s, position / width, tap / across);
+  return stowi_kernel_slide_row_run(s, row, (int64_t)(tap % across), position % width, count);
 }
 
 // |count| elements from |first| on, |step| apart.

@@ -69,6 +69,10 @@ typedef struct stowi_kernel_tap_run {
 // For tap |tap| and the positions from |position| on that are in one row, |count| at most.
 stowi_kernel_tap_run stowi_kernel_slide_run(const stowi_kernel_slide* s, size_t tap,
                                             size_t position, size_t count);
+// The same for tap |k| of the last dim, where |row| is what stowi_kernel_slide_row returns, from
+// position |position| of the row on.
+stowi_kernel_tap_run stowi_kernel_slide_row_run(const stowi_kernel_slide* s, int64_t row, int64_t k,
+                                                size_t position, size_t count);
 static inline size_t stowi_kernel_tap_run_count(const stowi_kernel_tap_run* r) {
   return r->before + r->inside + r->after;
 }
@@ -76,6 +80,28 @@ static inline size_t stowi_kernel_tap_run_count(const stowi_kernel_tap_run* r) {
 // |x_first|; padding is 0. Each goes |to_step| behind the one before.
 void stowi_kernel_tap_run_load(const stowi_kernel_tap_run* r, const stow_tensor* x, size_t x_first,
                                size_t channels, size_t x_step, float* to, size_t to_step);
+
+// One product of a convolution: a channel of x, and a tap, of the outer dims and of the last one.
+typedef struct stowi_kernel_step {
+  size_t channel, outer, last;
+} stowi_kernel_step;
+
+// Number |step| of all, in ascending order of channel and tap.
+static inline stowi_kernel_step stowi_kernel_step_at(const stowi_kernel_slide* s, size_t step) {
+  size_t width = (size_t)s->kernel_width;
+  return (stowi_kernel_step){step / s->taps, step % s->taps / width, step % width};
+}
+
+static inline void stowi_kernel_step_next(const stowi_kernel_slide* s, stowi_kernel_step* step) {
+  if (++step->last < (size_t)s->kernel_width) {
+    return;
+  }
+  step->last = 0;
+  if (++step->outer == s->outer_taps) {
+    step->outer = 0;
+    ++step->channel;
+  }
+}
 
 // Whether each position of the result reads just the one below it.
 bool stowi_kernel_slide_is_pointwise(const stowi_kernel_slide* s);
