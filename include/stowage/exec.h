@@ -161,7 +161,7 @@ typedef struct stow_exec_options {
   void* user;  // passed to all functions
   // Called by stow_exec_create for each weight that was copied or packed, in one or several parts:
   // these |size| bytes are not read again, or hardly ever, so that pages of a file may be given
-  // back. May be NULL.
+  // back. Must not create executors of the same prepared object. May be NULL.
   void (*on_copied)(void* user, stow_value value, const void* data, size_t size);
 } stow_exec_options;
 
@@ -173,9 +173,9 @@ static inline void stow_exec_options_init(stow_exec_options* options) {
 
 // Proves |plan| for graph and effects (STOW_ERR_STALE_PLAN, STOW_ERR_VIOLATION), creates the arena,
 // the threads and whatever else a run needs, and loads the weights: those with a slot are copied
-// there, others are used where they are, or copied if they are not aligned. |prepared| and |plan|
-// are borrowed and must outlive the executor. |options| may be NULL. Free the result with
-// stow_exec_destroy.
+// there, packed ones are made with the allocator of |prepared| unless another executor did, others
+// are used where they are, or copied if they are not aligned. |prepared| and |plan| are borrowed
+// and must outlive the executor. |options| may be NULL. Free the result with stow_exec_destroy.
 STOW_API stow_status stow_exec_create(const stow_prepared* prepared, const stow_plan* plan,
                                       const stow_exec_options* options, stow_allocator allocator,
                                       stow_diag* diag, stow_exec** out_exec);
@@ -197,8 +197,9 @@ STOW_API stow_status stow_exec_input(stow_exec* exec, stow_value value, const st
 STOW_API stow_status stow_exec_fill(stow_exec* exec, stow_value value, stow_diag* diag,
                                     stow_tensor* out_tensor);
 // The current bytes of a value, such as an output after a run, with its actual dims. The bytes of
-// other values may have been reused. |out_tensor| is borrowed until the next run, bind or input.
-// STOW_ERR_NOT_FOUND if the value has neither a slot nor bound bytes.
+// other values may have been reused; those of a weight that is packed, or whose kernels need no
+// alignment, are the graph's, aligned as they are there. |out_tensor| is borrowed until the next
+// run, bind or input. STOW_ERR_NOT_FOUND if the value has neither a slot nor bound bytes.
 STOW_API stow_status stow_exec_value(const stow_exec* exec, stow_value value, stow_diag* diag,
                                      stow_tensor* out_tensor);
 

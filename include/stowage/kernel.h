@@ -105,10 +105,13 @@ typedef struct stow_kernel {
   const void* reserved[2];  // must be NULL; for later versions
   uint32_t variant_count;   // 0 is 1
   // Packing: an operand that is a param or constant may be given to |run| in another order, which
-  // is made once, before the first run. Both are NULL: none is.
+  // is made once, before the first run; not one that a result is a view of. Both are NULL: none is.
+  // Whoever copies a kernel of the library and sets |run| sets both to NULL, unless the new
+  // function hands its calls on.
   //
   // The bytes that operand |k|, below 64, takes then; 0: it stays as it is. Depends on dtypes, dims
-  // and attributes alone. Later |scratch| and |run| see it in |call->packed|.
+  // and attributes alone. Later |scratch| and |run| see it in |call->packed|; the data is the
+  // packed one in |run| alone.
   uint64_t (*pack_size)(const stow_kernel_call* call, size_t k);
   // Writes all these bytes of operand |k|, to |out|, aligned to 64: elements of its dtype, of which
   // some may be there twice or be 0. Only its data is there.

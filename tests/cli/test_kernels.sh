@@ -128,6 +128,13 @@ for pack in never auto always; do
   name="SameBits-$pack"
   if cmp -s "$work/never.npz" "$work/$pack.npz"; then pass; else fail "other bits"; fi
 done
+sed 's/^# packed_bytes=.*/# packed_bytes=1/' "$work/auto.plan" >"$work/false.plan"
+run check "$examples/digits.onnx" "$work/false.plan"
+expect 1 FalseBytesAreFound
+complains "the plan states 1 bytes of packed weights, but they are "
+sed 's/^# threads=.*/# threads=0/' "$work/auto.plan" >"$work/false.plan"
+run check "$examples/digits.onnx" "$work/false.plan"
+expect 3 NoThreadsAreRefused
 run run "$examples/digits.onnx" --random 1 --pack never --format json
 expect 0 NothingIsPacked
 says '"packed": 0'

@@ -1,6 +1,7 @@
 // Packing weights: which ones, when, how often, and what an executor shows of them. The library's
 // kernels pack; kernel_case proves that their numbers stay the same.
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,6 +303,178 @@ TEST(EveryFailedAllocationIsReported) {
   begin(&c, USE_ONCE, 1);
   CHECK(test_fault_sweep(attempt, &c) > 20);
   end(&c);
+}
+
+// ---------------------------------------------------------------------------------------------
+// A caller's kernels
+
+static uint64_t whole_size(const stow_kernel_call* call, size_t k) {
+  return call->user != NULL && k < *(const size_t*)call->user
+             ? 0
+             : stow_tensor_bytes(call->operands[k]);
+}
+
+// Elements from the last to the first; nothing but this operand is there.
+static void pack_reversed(const stow_kernel_call* call, size_t k, void* out) {
+  size_t count = stow_tensor_elements(call->operands[k]);
+  for (size_t i = 0; i < call->operand_count; ++i) {
+    CHECK((call->operands[i]->data != NULL) == (i == k));
+  }
+  for (size_t i = 0; i < count; ++i) {
+    ((float*)out)[i] = ((const float*)call->operands[k]->data)[count - 1 - i];
+  }
+}
+
+// The sum of all elements with the number of their place.
+static stow_status run_weighted(stow_kernel_call* call) {
+  float sum = 0;
+  for (size_t k = 0; k < call->operand_count; ++k) {
+    size_t count = stow_tensor_elements(call->operands[k]);
+    bool is_packed = (call->packed >> k & 1) != 0;
+    for (size_t i = 0; i < count; ++i) {
+      sum +=
+          (float)(i + 1) * ((const float*)call->operands[k]->data)[is_packed ? count - 1 - i : i];
+    }
+  }
+  *(float*)call->results[0]->data = sum;
+  return STOW_OK;
+}
+
+static stow_status run_copy(stow_kernel_call* call) {
+  memmove(call->results[0]->data, call->operands[0]->data, stow_tensor_bytes(call->results[0]));
+  return STOW_OK;
+}
+
+typedef struct own_case {
+  stow_graph* graph;
+  stow_kernels* kernels;
+  stow_value y;
+  unsigned char bytes[64 * 8 + 1];
+  stow_diag diag;
+} own_case;
+
+static void own_begin(own_case* c, size_t count, stow_op op) {
+  stow_type type = {.dtype = STOW_F32, .rank = 1, .dims = {2}};
+  stow_type one = {.dtype = STOW_F32};
+  stow_type flat = {.dtype = STOW_F32, .rank = 2, .dims = {1, 2}};
+  stow_node node;
+  stow_value weights[64];
+  memset(c, 0, sizeof(*c));
+  stow_diag_init(&c->diag);
+  REQUIRE(stow_graph_create(stow_str_of("g"), NULL, stow_allocator_default(), &c->diag,
+                            &c->graph) == STOW_OK);
+  REQUIRE(stow_kernels_create(stow_allocator_default(), &c->diag, &c->kernels) == STOW_OK);
+  for (size_t i = 0; i < count; ++i) {
+    char name[8];
+    float numbers[2] = {(float)i + 1, 100};
+    memcpy(c->bytes + 1 + i * 8, numbers, 8);  // never aligned
+    snprintf(name, sizeof(name), "w%zu", i);
+    stow_call* call = stow_graph_begin(c->graph, STOW_OP_PARAM);
+    stow_call_result_type(call, &type);
+    stow_call_name(call, 0, stow_str_of(name));
+    stow_call_data(call, c->bytes + 1 + i * 8, 8, false);
+    REQUIRE(stow_call_finish(call, &c->diag, &node) == STOW_OK);
+    weights[i] = stow_graph_first_result(c->graph, node);
+  }
+  stow_call* call = stow_graph_begin(c->graph, op);
+  for (size_t i = 0; i < count; ++i) {
+    stow_call_operand(call, weights[i]);
+  }
+  if (op == STOW_OP_CUSTOM) {
+    stow_call_attr_string(call, "name", stow_str_of("weighted"));
+  }
+  stow_call_result_type(call, op == STOW_OP_CUSTOM ? &one : &flat);
+  REQUIRE(stow_call_finish(call, &c->diag, &node) == STOW_OK);
+  c->y = stow_graph_first_result(c->graph, node);
+  REQUIRE(stow_graph_add_output(c->graph, c->y, &c->diag) == STOW_OK);
+}
+
+// Runs without slots for weights; returns the first element, and how many weights were packed.
+static float own_run(own_case* c, stow_pack pack, size_t* out_packed) {
+  stow_prepared* prepared = NULL;
+  stow_plan* plan = NULL;
+  stow_exec* exec = NULL;
+  stow_tensor y = {0};
+  stow_prepare_options prepare;
+  stow_plan_options options;
+  stow_prepared_info info = {.struct_size = sizeof(info)};
+  stow_allocator heap = stow_allocator_default();
+  float first = 0;
+  stow_prepare_options_init(&prepare);
+  stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
+  prepare.kernels = c->kernels;
+  prepare.pack = pack;
+  options.params = false;
+  CHECK(stow_prepare(c->graph, &prepare, heap, &c->diag, &prepared) == STOW_OK &&
+        stow_prepared_describe(prepared, &info) == STOW_OK &&
+        stow_plan_make(c->graph, stow_prepared_effects(prepared), &options, heap, &c->diag,
+                       &plan) == STOW_OK &&
+        stow_exec_create(prepared, plan, NULL, heap, &c->diag, &exec) == STOW_OK &&
+        stow_exec_run(exec, &c->diag) == STOW_OK && stow_exec_run(exec, &c->diag) == STOW_OK &&
+        stow_exec_value(exec, c->y, &c->diag, &y) == STOW_OK);
+  if (y.data != NULL) {
+    memcpy(&first, y.data, sizeof(first));
+  }
+  *out_packed = info.packed_count;
+  stow_exec_destroy(exec);
+  stow_plan_destroy(plan);
+  stow_prepared_destroy(prepared);
+  return first;
+}
+
+static void own_end(own_case* c) {
+  stow_graph_destroy(c->graph);
+  stow_kernels_destroy(c->kernels);
+}
+
+TEST(UpTo64OperandsOfACallersKernelArePacked) {
+  static const size_t firsts[] = {0, 1, 63};
+  own_case c;
+  own_begin(&c, 64, STOW_OP_CUSTOM);
+  for (size_t i = 0; i < 3; ++i) {
+    size_t packed;
+    size_t first = firsts[i];
+    stow_kernel kernel = {.struct_size = sizeof(kernel),
+                          .run = run_weighted,
+                          .user = &first,
+                          .pack_size = whole_size,
+                          .pack = pack_reversed};
+    CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("weighted"), &kernel, &c.diag) == STOW_OK);
+    float expected = own_run(&c, STOW_PACK_NEVER, &packed);
+    CHECK_U64(packed, 0);
+    CHECK(expected == 64 * 65 / 2 + 64 * 200);
+    CHECK(own_run(&c, STOW_PACK_AUTO, &packed) == expected);
+    CHECK_U64(packed, 64 - first);
+  }
+  own_end(&c);
+}
+
+TEST(WhatAResultIsAViewOfIsNotPacked) {
+  own_case c;
+  size_t packed;
+  own_begin(&c, 1, STOW_OP_RESHAPE);
+  stow_kernel kernel = {.struct_size = sizeof(kernel),
+                        .run = run_copy,
+                        .pack_size = whole_size,
+                        .pack = pack_reversed};
+  CHECK(stow_kernels_set(c.kernels, STOW_OP_RESHAPE, &kernel, &c.diag) == STOW_OK);
+  CHECK(own_run(&c, STOW_PACK_ALWAYS, &packed) == 1);
+  CHECK_U64(packed, 0);
+  own_end(&c);
+}
+
+TEST(PackingTakesBothFunctions) {
+  own_case c;
+  own_begin(&c, 1, STOW_OP_CUSTOM);
+  for (int i = 0; i < 2; ++i) {
+    stow_kernel kernel = {.struct_size = sizeof(kernel), .run = run_weighted};
+    kernel.pack_size = i == 0 ? whole_size : NULL;
+    kernel.pack = i == 1 ? pack_reversed : NULL;
+    CHECK(stow_kernels_set_custom(c.kernels, stow_str_of("weighted"), &kernel, &c.diag) ==
+          STOW_ERR_INVALID_ARGUMENT);
+    CHECK_HAS(c.diag.message, "one of pack_size and pack");
+  }
+  own_end(&c);
 }
 
 TEST(OptionsAreChecked) {

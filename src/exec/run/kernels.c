@@ -62,6 +62,10 @@ static stow_status load_kernel(const stow_kernel* given, stow_diag* diag, stow_k
   if (out->run == NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "the kernel has no function to run");
   }
+  if ((out->pack_size == NULL) != (out->pack == NULL)) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "the kernel has one of pack_size and pack, but not both");
+  }
   return STOW_OK;
 }
 

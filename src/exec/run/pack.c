@@ -44,6 +44,16 @@ static bool is_packable(const stowi_exec_packer* packer, stow_value value) {
          stow_graph_data(packer->program->graph, value, &size) != NULL && size == facts->bytes;
 }
 
+// Whether a result has the bytes of operand |k|, which must then be what they are.
+static bool is_viewed(const stow_graph* graph, stow_node node, size_t k) {
+  bool is_viewed = false;
+  for (size_t i = 0; i < stow_graph_result_count(graph, node); ++i) {
+    stow_view view;
+    is_viewed = is_viewed || (stow_graph_view(graph, node, i, &view) && view.operand == k);
+  }
+  return is_viewed;
+}
+
 // Whether |bytes| instead of |before| are welcome.
 static bool is_worth(stow_pack pack, uint64_t bytes, uint64_t before) {
   return bytes != 0 && bytes <= PTRDIFF_MAX &&
@@ -74,7 +84,8 @@ void stowi_exec_packer_choose(stowi_exec_packer* packer, stow_node node, stow_ke
     return;
   }
   for (size_t k = 0; k < step->operand_count && k < 64; ++k) {
-    if (step->operands[k] != STOW_VALUE_NONE && is_packable(packer, step->operands[k])) {
+    if (step->operands[k] != STOW_VALUE_NONE && is_packable(packer, step->operands[k]) &&
+        !is_viewed(packer->program->graph, node, k)) {
       pack_operand(packer, node, k, call);
     }
   }
@@ -166,6 +177,7 @@ static stow_status pack_value(packing* p, stow_node node, size_t k) {
   } else {
     change(p->packed, tensor->data, size, 0);
   }
+  tensor->data = NULL;
   return STOW_OK;
 }
 
@@ -173,7 +185,7 @@ static stow_status pack_all(packing* p, stow_allocator allocator, stow_diag* dia
   STOW_TRY(stowi_exec_frame_init(&p->frame, p->program, allocator, diag));
   for (stow_node node = 0; node < p->program->node_count; ++node) {
     const stowi_exec_step* step = &p->program->steps[node];
-    for (size_t k = 0; step->packed >> k != 0; ++k) {
+    for (size_t k = 0; k < 64 && step->packed >> k != 0; ++k) {
       if ((step->packed >> k & 1) != 0) {
         stowi_exec_frame_call(&p->frame, node);
         STOW_TRY(stowi_need_memory(pack_value(p, node, k) == STOW_OK, diag));

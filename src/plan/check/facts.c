@@ -164,7 +164,22 @@ static stow_status judge(tally* t) {
   return STOW_OK;
 }
 
+// Kernels that are not the library's pack nothing that a plan tells of.
+static stow_status check_packed(stowi_plan_checker* checker) {
+  stowi_effects_kernels kernels = stowi_effects_kernels_of(checker->effects);
+  uint64_t stated = checker->plan->facts.kernels.packed_bytes;
+  if (kernels.threads == 0 || stated == kernels.packed_bytes) {
+    return STOW_OK;
+  }
+  return stowi_plan_fault(checker, STOW_FAULT_FACT, STOW_VALUE_NONE, STOW_VALUE_NONE, 0,
+                          "the plan states %" PRIu64
+                          " bytes of packed weights, but they are %" PRIu64
+                          " with this choice of what is packed",
+                          stated, kernels.packed_bytes);
+}
+
 stow_status stowi_plan_check_facts(stowi_plan_checker* checker) {
+  STOW_TRY(check_packed(checker));
   size_t count = (size_t)checker->node_count + 2;
   tally t = {.checker = checker};
   t.changes = STOWI_ARRAY_ZERO(checker->allocator, change, count);

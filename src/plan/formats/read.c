@@ -182,7 +182,11 @@ static stow_status read_options(reader* r) {
   }
   if (stowi_plan_scan_sees(&r->scan, "# threads=")) {
     uint64_t threads = 0;
+    stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
     STOW_TRY(read_number(r, "# threads=", UINT32_MAX, "the number of threads", &threads));
+    if (threads == 0) {
+      return fail_at(r, place, "the number of threads is 0");
+    }
     facts->kernels.threads = (uint32_t)threads;
     facts->kernels.fastest = stowi_plan_scan_skip(&r->scan, "# fastest=yes\n");
     facts->kernels.pack = stowi_plan_scan_skip(&r->scan, "# pack=auto\n")     ? 1

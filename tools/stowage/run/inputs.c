@@ -401,14 +401,18 @@ static cli_exit fail_missing(const cli_run* run, const cli_list* missing) {
   return CLI_BAD_INPUT;
 }
 
+// Of what was not used: an input would have been.
+static bool has_data(const cli_run* run, stow_str name) {
+  stow_value value = stow_graph_find(run->job.graph, name);
+  return value != STOW_VALUE_NONE && stow_graph_is_boundary(run->job.graph, value);
+}
+
 static cli_exit fail_unused(const cli_run* run, const cli_given_array* origin) {
   const stow_graph* graph = run->job.graph;
-  stow_value value = stow_graph_find(graph, origin->name);
-  bool has_data =
-      value != STOW_VALUE_NONE && stow_graph_is_boundary(graph, value);  // an input would be used
   cli_fail(CLI_USAGE,
-           has_data ? "--input: '%.*s' has its data in the model; expected one of:"
-                    : "--input: unknown input '%.*s'; expected one of:",
+           has_data(run, origin->name)
+               ? "--input: '%.*s' has its data in the model; expected one of:"
+               : "--input: unknown input '%.*s'; expected one of:",
            (int)origin->name.size, origin->name.data);
   size_t shown = 0;
   for (stow_node node = 0; node < stow_graph_node_count(graph) && shown < SHOWN_MISSING; ++node) {
@@ -442,8 +446,9 @@ static cli_exit check_used(const cli_run* run) {
                       origins[i].from, origins[i].position);
     }
     if (!origins[i].is_used) {
-      cli_note("%s: ignored '%.*s', which is not an input", origins[i].from,
-               (int)origins[i].name.size, origins[i].name.data);
+      cli_note("%s: ignored '%.*s', which %s", origins[i].from, (int)origins[i].name.size,
+               origins[i].name.data,
+               has_data(run, origins[i].name) ? "has its data in the model" : "is not an input");
     }
   }
   return CLI_YES;
