@@ -365,7 +365,7 @@ static void own_begin(own_case* c, size_t count, stow_op op) {
                             &c->graph) == STOW_OK);
   REQUIRE(stow_kernels_create(stow_allocator_default(), &c->diag, &c->kernels) == STOW_OK);
   for (size_t i = 0; i < count; ++i) {
-    char name[8];
+    char name[24];
     float numbers[2] = {(float)i + 1, 100};
     memcpy(c->bytes + 1 + i * 8, numbers, 8);  // never aligned
     snprintf(name, sizeof(name), "w%zu", i);
