@@ -181,15 +181,25 @@ static stow_status pack_value(packing* p, stow_node node, size_t k) {
   return STOW_OK;
 }
 
+// The operands of |node| that have |most| bytes or less, but more than half of that.
+static stow_status pack_node(packing* p, stow_node node, uint64_t most) {
+  const stowi_exec_step* step = &p->program->steps[node];
+  for (size_t k = 0; k < 64 && step->packed >> k != 0; ++k) {
+    uint64_t bytes = (step->packed >> k & 1) == 0 ? 0 : p->program->values[step->operands[k]].bytes;
+    if (bytes <= most && bytes > most / 2) {
+      stowi_exec_frame_call(&p->frame, node);
+      STOW_TRY(pack_value(p, node, k));
+    }
+  }
+  return STOW_OK;
+}
+
+// Large ones first: what is copied for one of these is gone when most memory is in use.
 static stow_status pack_all(packing* p, stow_allocator allocator, stow_diag* diag) {
   STOW_TRY(stowi_exec_frame_init(&p->frame, p->program, allocator, diag));
-  for (stow_node node = 0; node < p->program->node_count; ++node) {
-    const stowi_exec_step* step = &p->program->steps[node];
-    for (size_t k = 0; k < 64 && step->packed >> k != 0; ++k) {
-      if ((step->packed >> k & 1) != 0) {
-        stowi_exec_frame_call(&p->frame, node);
-        STOW_TRY(stowi_need_memory(pack_value(p, node, k) == STOW_OK, diag));
-      }
+  for (uint64_t most = UINT64_MAX; most != 0; most /= 2) {
+    for (stow_node node = 0; node < p->program->node_count; ++node) {
+      STOW_TRY(stowi_need_memory(pack_node(p, node, most) == STOW_OK, diag));
     }
   }
   return STOW_OK;
