@@ -18,10 +18,9 @@ typedef struct stowi_exec_value {
   // A view is |distance| bytes into |parent|, where a plan lets it; STOW_VALUE_NONE: it is none.
   stow_value parent;
   uint64_t distance;
-  // Of a weight that is packed: for the one node that reads it, and where, among all that are.
+  // Of a weight that is packed: what it takes, and where it is among all that are.
   uint64_t packed_bytes;  // 0: it is not
   uint64_t packed_at;
-  stow_node packed_for;
   bool is_boundary : 1;
   bool is_input : 1;
   bool is_output : 1;

@@ -24,7 +24,9 @@ stow_status stowi_exec_packer_init(stowi_exec_packer* packer, stow_diag* diag) {
   for (stow_node node = 0; node < program->node_count; ++node) {
     for (size_t k = 0; k < program->steps[node].operand_count; ++k) {
       stow_value operand = program->steps[node].operands[k];
-      packer->readers[operand == STOW_VALUE_NONE ? 0 : operand] += operand != STOW_VALUE_NONE;
+      if (operand != STOW_VALUE_NONE) {
+        ++packer->readers[operand];
+      }
     }
   }
   return STOW_OK;
@@ -72,7 +74,6 @@ static void pack_operand(stowi_exec_packer* packer, stow_node node, size_t k,
       end <= PTRDIFF_MAX) {
     facts->packed_bytes = bytes;
     facts->packed_at = program->packed_size;
-    facts->packed_for = node;
     step->packed |= UINT64_C(1) << k;
     program->packed_size = end;
   }
