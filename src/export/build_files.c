@@ -111,7 +111,7 @@ void stowi_export_print_readme(stowi_export_out* out, const stowi_export* progra
       "    make lib                 builds lib%s.a, the model alone\n\n"
       "arena    %" PRIu64
       " bytes, static, zero at first\n"
-      "stack    4 to 7 KB as measured; at most 4 KiB in a function, of einsum 12\n"
+      "stack    4 to 7 KB as measured; a function has at most 4 KiB, of einsum 12 KiB\n"
       "weights  %" PRIu64
       " bytes, const\n"
       "steps    %zu\n\n"

@@ -27,12 +27,12 @@ expect 0 PoliciesAreGivenAgain
 run check "$mlp" "$work/io.plan"
 expect 1 PoliciesAreMissed
 complains '"x"'
-complains "; if it was planned with --io x=POLICY, give that here too"
+complains "; if it was planned with --io x=POLICY or --alias, give the same here"
 write_graph unnamed '%0 = input "x" : f32[4]' '%1 = relu(%0) : f32[4]' 'return %1'
 run plan "$work/unnamed.stow" --io %1=external --format plan -o "$work/io.plan"
 run check "$work/unnamed.stow" "$work/io.plan"
 expect 1 PoliciesOfUnnamedValuesAreMissed
-complains "; if it was planned with --io %1=POLICY, give that here too"
+complains "; if it was planned with --io %1=POLICY or --alias, give the same here"
 run check "$work/unnamed.stow" "$work/io.plan" --io %1=external
 expect 0 PoliciesOfUnnamedValuesAreGivenAgain
 

@@ -113,6 +113,16 @@ run run "$examples/digits.onnx" --random 1 --plan "$work/none.plan"
 expect 1 NorWithoutKernels
 lists "it was made without kernels: "
 
+run run "$examples/digits.onnx" --random 1 --plan "$work/two.plan" --io external
+expect 2 ThePlanHasTheGeneralPolicy
+run run "$examples/digits.onnx" --random 1 --plan "$work/two.plan" --io image=external
+expect 3 AnotherPolicyIsRefused
+complains "'image' has a slot in"
+run plan "$examples/digits.onnx"
+number=$(sed -n 's/^  weights  *\([0-9]*\) B.*/\1/p' "$out")
+run run "$examples/digits.onnx" --random 1
+is "$(sed -n 's/^  weights  *\([0-9]*\) B.*/\1/p' "$out")" OneNumberForWeights
+
 # Packed weights: the same bits, the same arena from every command, and a plan that remembers them.
 for pack in never auto always; do
   run run "$examples/digits.onnx" --random 1 --pack $pack --outputs "$work/$pack.npz" \

@@ -90,7 +90,7 @@ for policy in x=external x=consume hidden=external; do
   backward "$pair" "$work/io.plan"
   expect 1 "APolicyIsMissed ($policy)"
   complains "io.plan: "
-  complains "; if it was planned with --io ${policy%=*}=POLICY, give that here too"
+  complains "; if it was planned with --io ${policy%=*}=POLICY or --alias, give the same here"
 done
 run plan "$work/only.stow" --graph forward --io only=external --format plan -o "$work/io.plan"
 backward "$work/only.stow" "$work/io.plan" --io only=external

@@ -143,6 +143,9 @@ static void add_scratch(maker* m) {
     stow_slot slot;
     uint64_t alignment;
     stow_plan_scratch_slot(m->from->plan, i, &node, &slot, &alignment);
+    if (stow_plan_scratch_need(m->from->plan, i) == 0) {
+      continue;
+    }
     uint64_t step = step_of(m, node);
     stowi_report_picture_buffer buffer = {.id = STOWI_REPORT_PICTURE_NONE,
                                           .key = node,

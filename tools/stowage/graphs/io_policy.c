@@ -296,6 +296,22 @@ cli_exit cli_effects_create_forward(const cli_io_policies* policies, const char*
   return code;
 }
 
+cli_exit cli_io_policies_check(const cli_io_policies* policies, const char* label,
+                               const stow_graph* graph, const stow_plan* plan) {
+  const value_policy* items = policies->values.items;
+  for (size_t i = 0; i < policies->values.count; ++i) {
+    stow_value value = find_value(graph, items[i].name);
+    stow_slot slot;
+    if (items[i].policy == STOW_IO_EXTERNAL && value != STOW_VALUE_NONE &&
+        stow_plan_value_slot(plan, value, &slot)) {
+      return cli_fail(CLI_BAD_INPUT,
+                      "--io: '%.*s' has a slot in %s: it was not planned as external",
+                      (int)items[i].name.size, items[i].name.data, label);
+    }
+  }
+  return CLI_YES;
+}
+
 cli_exit cli_fail_proof(const char* label, const stow_graph* graph, bool by_id, stow_status status,
                         const stow_diag* diag) {
   const char* text = cli_diag_text(status, diag);
@@ -311,6 +327,6 @@ cli_exit cli_fail_proof(const char* label, const stow_graph* graph, bool by_id, 
     return cli_fail(cli_exit_of(status), "%s: %s", label, text);
   }
   return cli_fail(cli_exit_of(status),
-                  "%s: %s; if it was planned with --io %.*s=POLICY, give that here too", label,
-                  text, (int)name.size, name.data);
+                  "%s: %s; if it was planned with --io %.*s=POLICY or --alias, give the same here",
+                  label, text, (int)name.size, name.data);
 }

@@ -48,6 +48,10 @@ cli_exit cli_io_policies_require_used(const cli_io_policies* policies);
 cli_exit cli_aliases_check(const cli_io_policies* policies, const char* label,
                            const stow_graph* graph, const stow_plan* plan);
 
+// Complains where a value that is to be external has a slot in |plan|, which was saved at |label|.
+cli_exit cli_io_policies_check(const cli_io_policies* policies, const char* label,
+                               const stow_graph* graph, const stow_plan* plan);
+
 // A saved plan at |label| that was refused for |graph|: the library's words, with a hint where a
 // policy of the value concerned may be the reason. |by_id| says whether `%7` names a value of
 // |graph| on the command line.

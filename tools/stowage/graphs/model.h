@@ -135,6 +135,8 @@ stow_str cli_next_declared_dim(const char** cursor);
 void cli_model_print_facts(const cli_model* model, cli_output* output);
 // Which values the symbols of the inputs have in |graph|; nothing where there are none.
 void cli_model_print_symbols(const cli_model* model, const stow_graph* graph, cli_output* output);
-void cli_model_print_weights(const cli_model* model, bool in_arena, cli_output* output);
+// Bytes of the params and constants of |graph| that have a slot in |plan|; NULL: of all. The file
+// may have more, which the graph does not need.
+uint64_t cli_weight_bytes(const stow_graph* graph, const stow_plan* plan);
 
 #endif  // STOWAGE_TOOLS_MODEL_H_

@@ -212,15 +212,17 @@ void cli_model_print_symbols(const cli_model* model, const stow_graph* graph, cl
   cli_list_free(&list, sizeof(bound));
 }
 
-void cli_model_print_weights(const cli_model* model, bool in_arena, cli_output* output) {
-  stow_model_weights weights = {.struct_size = sizeof weights};
-  stow_status status = stow_model_count_weights(model->model, NULL, NULL, &weights);
-  if (status == STOW_ERR_OUT_OF_MEMORY) {
-    cli_output_lack_memory(output);
+uint64_t cli_weight_bytes(const stow_graph* graph, const stow_plan* plan) {
+  uint64_t bytes = 0;
+  for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
+    uint64_t size;
+    stow_slot slot;
+    if (stow_graph_is_boundary(graph, value) &&
+        stow_graph_op(graph, stow_graph_producer(graph, value)) != STOW_OP_INPUT &&
+        (plan == NULL || stow_plan_value_slot(plan, value, &slot)) &&
+        stow_type_bytes(stow_graph_type(graph, value), &size) == STOW_OK) {
+      bytes += size;
+    }
   }
-  if (status != STOW_OK) {
-    return;
-  }
-  cli_print_size(output, "weights", weights.bytes);
-  cli_print(output, in_arena ? "   in the arena\n" : "   not in the arena: map the file\n");
+  return bytes;
 }

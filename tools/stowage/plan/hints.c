@@ -278,8 +278,10 @@ static cli_exit find_candidates(finder* f) {
   return add_aliases(f);
 }
 
+// Less than a thousandth is not worth an option.
 static bool helps(const finder* f, const candidate* c) {
-  return c->arena < stow_plan_arena_size(f->job->plan);
+  uint64_t arena = stow_plan_arena_size(f->job->plan);
+  return c->arena < arena && arena - c->arena >= arena / 1000;
 }
 
 // The smallest arena with a candidate of |kind|; KIND_COUNT: with any.

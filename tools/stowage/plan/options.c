@@ -96,8 +96,8 @@ static const cli_option plan_options[] = {
     {OPT_NO_REUSE, 0, "no-reuse", NULL, "no two values share bytes"},
     {OPT_F32_UNIFORM, 0, "f32-uniform", NULL, "at least 4 bytes for every element"},
     {OPT_WEIGHTS, 0, "weights", "WHERE",
-     "arena or file: whether params and constants get\nslots; by default file for a model, "
-     "otherwise arena"},
+     "arena or file: whether params and constants get\nslots; by default file for a model and with "
+     "--kernels\nstowage, otherwise arena"},
     {OPT_KERNELS, 0, "kernels", "WHOSE",
      "stowage: of each kernel of 'stowage run' the fastest\nvariant whose scratch fits without a "
      "larger arena;\nfastest: the fastest, however large; none: without\nscratch, for another "

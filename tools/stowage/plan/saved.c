@@ -51,6 +51,9 @@ cli_exit cli_plan_job_load(cli_plan_job* job, const char* path, bool* out_shares
   }
   code = code == CLI_YES ? make_effects(job, &text) : code;
   code = code == CLI_YES ? read_plan(job, &text, label, out_plan) : code;
+  if (code == CLI_YES) {
+    code = cli_io_policies_check(&job->request.io, label, job->graph, *out_plan);
+  }
   *out_shares_params = code == CLI_YES && cli_plan_text_shares_params(&text);
   stow_string_free(&text);
   return code;

@@ -205,7 +205,7 @@ void cli_summary_print_packed(const stow_plan* plan, cli_output* output) {
   uint64_t bytes = cli_plan_info(plan).packed_bytes;
   if (bytes != 0) {
     cli_print_size(output, "packed", bytes);
-    cli_print(output, "   of these, copied once for their kernels\n");
+    cli_print(output, "   RAM in a run, const in an export\n");
   }
 }
 
@@ -215,7 +215,9 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   stow_search search = cli_plan_search(plan);
   uint64_t unshared = summary->shares.unshared;
   if (summary->model != NULL) {
-    cli_model_print_weights(summary->model, summary->weights_in_arena, output);
+    cli_print_size(output, "weights", cli_weight_bytes(summary->graph, NULL));
+    cli_print(output, summary->weights_in_arena ? "   in the arena\n"
+                                                : "   not in the arena: map the file\n");
   }
   cli_summary_print_packed(plan, output);
   cli_print_size(output, "arena", arena);

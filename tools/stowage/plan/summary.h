@@ -25,7 +25,8 @@ typedef struct cli_summary {
 } cli_summary;
 
 void cli_summary_print(const cli_summary* summary, cli_output* output);
-// `packed  42467328 B  40.5 MiB  of these, copied once for their kernels`, if there are any.
+// `packed  42467328 B  40.5 MiB  RAM in a run, const in an export`: weights that are copied
+// once for their kernels, if there are any.
 void cli_summary_print_packed(const stow_plan* plan, cli_output* output);
 
 // Bytes of values and scratch that live at the plan's peak.

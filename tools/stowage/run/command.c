@@ -205,6 +205,9 @@ cli_exit cli_run_check_planning(const cli_run* run) {
   if (run->request.plan != NULL && run->request.save_plan != NULL) {
     return cli_fail(CLI_USAGE, "--save-plan: the plan is already saved");
   }
+  if (run->request.plan != NULL && run->job.request.io.general != STOW_IO_DEFAULT) {
+    return cli_fail(CLI_USAGE, "--io: give NAME=POLICY; --plan has the policy for all others");
+  }
   CLI_TRY(run->request.plan == NULL
               ? CLI_YES
               : cli_require_only(&run->planning, for_plan, sizeof for_plan / sizeof for_plan[0],
@@ -260,7 +263,7 @@ cli_exit cli_run_plan(cli_run* run) {
   run->prepare = cli_plan_request_prepare(&run->job.request, true);
   run->prepare.threads = run->request.threads;
   if (run->job.request.kernels == CLI_KERNELS_NONE) {
-    return cli_fail(CLI_USAGE, "--kernels none: a run needs kernels");
+    return cli_fail(CLI_USAGE, "--kernels none: runs and exported programs need kernels");
   }
   run->job.runs = &run->prepare;
   cli_exit code = run->request.plan != NULL ? load_plan(run) : cli_plan_job_make(&run->job);

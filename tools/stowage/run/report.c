@@ -43,17 +43,9 @@ typedef struct memory {
 static memory count_memory(const cli_run* run) {
   const stow_graph* graph = run->job.graph;
   const stow_plan* plan = run->job.plan;
-  memory m = {.arena = stow_plan_arena_size(plan)};
-  for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
-    uint64_t size;
-    stow_slot slot;
-    bool is_weight = stow_graph_is_boundary(graph, value) &&
-                     stow_graph_op(graph, stow_graph_producer(graph, value)) != STOW_OP_INPUT;
-    if (is_weight && stow_type_bytes(stow_graph_type(graph, value), &size) == STOW_OK) {
-      m.weights += size;
-      m.in_arena += stow_plan_value_slot(plan, value, &slot) ? size : 0;
-    }
-  }
+  memory m = {.arena = stow_plan_arena_size(plan),
+              .weights = cli_weight_bytes(graph, NULL),
+              .in_arena = cli_weight_bytes(graph, plan)};
   for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
     stow_node node;
     stow_slot slot;
