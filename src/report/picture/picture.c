@@ -186,7 +186,8 @@ void stowi_report_picture_label(const stow_picture* picture, size_t buffer, size
   if (b->kind == STOWI_REPORT_PICTURE_SCRATCH) {
     char op[64];
     stowi_report_escape(stowi_report_picture_str(picture, b->op), op, sizeof op);
-    snprintf(out, STOWI_REPORT_PICTURE_LABEL_SIZE, "scratch of %s at step %" PRIu64, op, b->begin);
+    snprintf(out, STOWI_REPORT_PICTURE_LABEL_SIZE, "scratch%s%s at step %" PRIu64,
+             op[0] == '\0' ? "" : " of ", op, b->begin);
   } else if (b->kind == STOWI_REPORT_PICTURE_RESERVED) {
     snprintf(out, STOWI_REPORT_PICTURE_LABEL_SIZE, "reserved at %" PRIu64, b->offset);
   } else {

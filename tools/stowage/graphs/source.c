@@ -196,7 +196,12 @@ cli_exit cli_fail_graph(const char* label, const stow_graph* graph, stow_status 
 cli_exit cli_fail_saved(const char* label, const stow_graph* graph, stow_status status,
                         const stow_diag* diag) {
   bool symbolic = stow_dims_symbol_count(stow_graph_dims(graph)) > 0;
-  if (status != STOW_ERR_STALE_PLAN || !symbolic) {
+  if (status == STOW_ERR_STALE_PLAN && !symbolic) {
+    cli_exit code = cli_fail_at(label, status, diag);
+    cli_tell_more("the graph has changed since, or is another one: plan it again");
+    return code;
+  }
+  if (status != STOW_ERR_STALE_PLAN) {
     return cli_fail_at(label, status, diag);
   }
   return cli_fail(cli_exit_of(status),
