@@ -57,8 +57,26 @@ static uint64_t largest_gap(const stow_plan* plan, size_t scratch) {
   return largest;
 }
 
+// Whether it reaches the end of the arena, and nothing else did when its turn came: what comes
+// later may have been enlarged up to there.
+static bool is_top(const stow_plan* plan, size_t scratch) {
+  size_t count = plan->scratch[scratch].offset + plan->scratch[scratch].size != plan->arena_size;
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    count += !stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v) &&
+             stowi_plan_footprint_end(&plan->values[v]) == plan->arena_size;
+  }
+  for (size_t i = 0; i < plan->reserved_count; ++i) {
+    count += plan->reserved[i].end == plan->arena_size;
+  }
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    count += plan->scratch[i].step < plan->scratch[scratch].step && plan->scratch[i].size != 0 &&
+             plan->scratch[i].offset + plan->scratch[i].size == plan->arena_size;
+  }
+  return count == 0;
+}
+
 // Pieces of one node are enlarged one after the other: only the last of them is sure to have had
-// all the room there is now, the others had at least that.
+// all the room there is now, since those after the others may have moved away.
 static void check_sizes(const stow_plan* plan, const stow_effects* effects) {
   for (size_t i = 0; i < plan->scratch_count; ++i) {
     const stowi_plan_scratch* scratch = &plan->scratch[i];
@@ -75,7 +93,8 @@ static void check_sizes(const stow_plan* plan, const stow_effects* effects) {
       }
     }
     CHECK(is_offer);
-    CHECK_U64(scratch->size, expected);
+    bool is_last = i + 1 == plan->scratch_count || plan->scratch[i + 1].step != scratch->step;
+    CHECK(scratch->size == expected || (scratch->size < expected && (!is_last || is_top(plan, i))));
     CHECK(scratch->offset % scratch->alignment == 0);
   }
 }

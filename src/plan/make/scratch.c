@@ -1,7 +1,8 @@
 // Gives scratch that may be larger the room that is free at its step anyway: kernels are faster
 // with more, and the arena stays as it is. Scratch lives for one step, so steps do not affect each
 // other, and nothing need be searched: of the offers, the largest one that fits into the largest
-// gap.
+// gap. Only the last piece that reaches the arena's end stays where it is: without it the arena
+// would be smaller than the plan says.
 //
 // One sweep over the steps keeps what is live sorted by offset: O(n log n + steps with offers ×
 // live buffers).
@@ -22,8 +23,9 @@ typedef struct block {
 typedef struct sweep {
   stow_plan* plan;
   const stow_effects* effects;
-  uint64_t limit;  // of the arena
-  block* blocks;   // by begin
+  uint64_t limit;   // of the arena
+  size_t at_limit;  // what ends there: roots, reserved bytes, scratch
+  block* blocks;    // by begin
   size_t count;
   size_t next;  // the first that has not begun
   block* live;  // by offset
@@ -44,6 +46,7 @@ static void add_root(sweep* s, stow_value root) {
   const stowi_plan_value* value = &s->plan->values[root];
   uint64_t end = value->offset + value->size + value->guard;
   uint32_t at = value->begin;
+  s->at_limit += end == s->limit;
   size_t count = stow_plan_window_count(s->plan, root);
   for (size_t i = 0; i < count; ++i) {
     stow_window window = stow_plan_window_at(s->plan, root, i);
@@ -64,6 +67,10 @@ static int by_begin(const void* a, const void* b, const void* context) {
   return (x->low > y->low) - (x->low < y->low);
 }
 
+static bool ends_at(const stowi_plan_scratch* scratch, uint64_t end) {
+  return scratch->size != 0 && scratch->offset + scratch->size == end;
+}
+
 static stow_status collect(sweep* s, stow_allocator allocator, size_t most) {
   stow_plan* plan = s->plan;
   s->blocks = STOWI_ARRAY(allocator, block, most);
@@ -78,6 +85,10 @@ static stow_status collect(sweep* s, stow_allocator allocator, size_t most) {
   }
   for (size_t i = 0; i < plan->reserved_count; ++i) {
     add_block(s, plan->reserved[i].offset, plan->reserved[i].end, 0, plan->step_count + 1);
+    s->at_limit += plan->reserved[i].end == s->limit;
+  }
+  for (size_t i = 0; i < plan->scratch_count; ++i) {
+    s->at_limit += ends_at(&plan->scratch[i], s->limit);
   }
   return stowi_sort(s->blocks, s->count, sizeof(block), by_begin, NULL, allocator);
 }
@@ -163,6 +174,7 @@ static void leave_out(sweep* s, size_t which, size_t first) {
 static void enlarge(sweep* s, size_t which, size_t first, const stowi_effects_offer_entry* offers,
                     size_t count) {
   stowi_plan_scratch* scratch = &s->plan->scratch[which];
+  stowi_plan_scratch before = *scratch;
   leave_out(s, which, first);
   gap room = largest_gap(s, scratch->alignment);
   for (size_t i = 0; i < count; ++i) {
@@ -172,6 +184,11 @@ static void enlarge(sweep* s, size_t which, size_t first, const stowi_effects_of
       scratch->size = offers[i].bytes;
     }
   }
+  size_t others = s->at_limit - ends_at(&before, s->limit);
+  if (others == 0 && !ends_at(scratch, s->limit)) {
+    *scratch = before;
+  }
+  s->at_limit = others + ends_at(scratch, s->limit);
 }
 
 static void enlarge_all(sweep* s) {
