@@ -1,4 +1,4 @@
-# Hints: whoever gives the options of a hint gets the arena that it names; there are none where
+# Hints: whoever gives the options of a hint gets the arena that it names; none are shown where
 # nothing helps.
 . "$(dirname "$0")/harness.sh"
 

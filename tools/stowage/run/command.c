@@ -506,7 +506,8 @@ static cli_exit run_run(int argc, char** argv) {
 static void print_more(cli_output* output) {
   cli_print(
       output,
-      "Weights stay where they are, unless --weights says otherwise. Symbols without\n--bind take "
+      "Weights are outside the arena, unless --weights says otherwise. Symbols without\n--bind "
+      "take "
       "their values from the shapes of given arrays.\n\nExit status: 0 if it "
       "ran; 1 if outputs differ from --expect or --check, or a\nstep wrote elsewhere; 3 if "
       "something is missing or does not match; 4 if a signal\nstopped it. See docs/run.md.\n");
