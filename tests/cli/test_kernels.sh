@@ -118,6 +118,8 @@ expect 2 ThePlanHasTheGeneralPolicy
 run run "$examples/digits.onnx" --random 1 --plan "$work/two.plan" --io image=external
 expect 3 AnotherPolicyIsRefused
 complains "'image' has a slot in"
+run check "$examples/digits.onnx" "$work/two.plan" --io image=external
+expect 3 AlsoByCheck
 run plan "$examples/digits.onnx"
 number=$(sed -n 's/^  weights  *\([0-9]*\) B.*/\1/p' "$out")
 run run "$examples/digits.onnx" --random 1

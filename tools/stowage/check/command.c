@@ -115,6 +115,7 @@ static cli_exit prove(const job* j, const stow_effects* effects) {
                                       stow_allocator_default(), &diag, &plan);
   cli_exit code =
       status == STOW_OK ? CLI_YES : cli_fail_saved(j->plan_label, j->graph, status, &diag);
+  code = code == CLI_YES ? cli_io_policies_check(&j->io, j->plan_label, j->graph, plan) : code;
   if (code == CLI_YES) {
     status = check_plan(j, plan, effects, &diag);
     code = status == STOW_OK ? print_success(j, plan)
