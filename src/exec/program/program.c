@@ -123,6 +123,7 @@ stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_grap
   }
   for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
     program->values[stow_graph_outputs(graph)[i]].is_output = true;
+    program->values[stow_graph_outputs(graph)[i]].needs_alignment = true;
   }
   size_t first = 0;
   for (stow_node node = 0; node < program->node_count; ++node) {

@@ -24,8 +24,8 @@ typedef struct stowi_exec_value {
   bool is_boundary : 1;
   bool is_input : 1;
   bool is_output : 1;
-  bool is_bounded : 1;  // dims may be smaller in a run
-  bool is_aligned : 1;  // somebody reads it who needs its data aligned
+  bool is_bounded : 1;       // dims may be smaller in a run
+  bool needs_alignment : 1;  // a reader needs its data aligned, or it is an output
 } stowi_exec_value;
 
 // Variants of a kernel that are considered, the fastest first; the last of them is the kernel's.

@@ -146,11 +146,6 @@ static stow_status check_view(stow_exec* exec, stow_value value, stow_diag* diag
 // ---------------------------------------------------------------------------------------------
 // Weights
 
-// An output's data is shown to the caller, who may read elements.
-static bool needs_alignment(const stowi_exec_value* facts) {
-  return facts->is_aligned || facts->is_output;
-}
-
 // Params and constants with data but no slot whose data cannot be used where it lies.
 static bool needs_copy(const stow_exec* exec, stow_value value) {
   const stowi_exec_value* facts = facts_of(exec, value);
@@ -158,7 +153,7 @@ static bool needs_copy(const stow_exec* exec, stow_value value) {
   size_t alignment = stowi_exec_dtype_alignment(facts->type->dtype);
   return facts->is_boundary && place->source != NULL && !place->has_slot && facts->bytes != 0 &&
          facts->packed_bytes == 0 &&
-         (facts->is_input || (needs_alignment(facts) && (uintptr_t)place->source % alignment != 0));
+         (facts->is_input || (facts->needs_alignment && (uintptr_t)place->source % alignment != 0));
 }
 
 static stow_status make_weights(stow_exec* exec, stow_diag* diag) {

@@ -183,7 +183,7 @@ static void note_unaligned(const preparer* p, stow_node node) {
   for (size_t k = 0; k < step->operand_count; ++k) {
     bool is_needed = k >= 64 || (step->kernel.unaligned >> k & 1) == 0;
     if (step->operands[k] != STOW_VALUE_NONE && is_needed) {
-      p->prepared->program.values[step->operands[k]].is_aligned = true;
+      p->prepared->program.values[step->operands[k]].needs_alignment = true;
     }
   }
 }
