@@ -132,15 +132,15 @@ static bool fits_over(const trial* x, mistake kind, place p) {
   bool allowed = is_allowed(x, p);
   bool computed = root_of(x, operand)->kind == STOWI_PLAN_KIND_COMPUTED;
   bool last = end_of_root(x, operand) <= x->step[p.node] + 1;
+  bool read = is_read_after(x, p.node, operand, value_at(x, value)->size);
+  bool kept = read || end_of_root(x, operand) > x->plan->step_count;  // not for an empty view only
   // The operand of an in-place concat may be elided; another branch may be the one that reads.
   bool is_concat = stow_graph_op(graph, p.node) == STOW_OP_CONCAT;
   bool in_body = stow_graph_node_region(graph, p.node) == STOW_REGION_BODY;
   switch (kind) {
-    case READ_LATER:
-      return allowed && computed && in_body && !is_concat &&
-             is_read_after(x, p.node, operand, value_at(x, value)->size);
+    case READ_LATER: return allowed && computed && in_body && !is_concat && read;
     case NEVER: return !allowed && computed && last && !is_concat;
-    case KEPT: return allowed && !computed && !last && in_body;
+    case KEPT: return allowed && !computed && kept && in_body;
     default:
       return allowed && computed && last && value_at(x, operand)->size > value_at(x, value)->size &&
              x->plan->facts.alignment > 1;
@@ -205,8 +205,8 @@ static bool could_be_elided(const trial* x, place p) {
          times_read(x, p.node, operand) == 1;
 }
 
-// The first node that reads |operand| after |concat|, may be in place of it, and lets it die, while
-// the concat's result is still read.
+// The first node of the body that reads |operand| after |concat|, may be in place of it, and lets
+// it die, while the concat's result is still read: whichever branch that happens in.
 static stow_value late_result(const trial* x, stow_node concat, stow_value operand) {
   const stow_graph* graph = x->s->graph;
   uint32_t result_end = end_of_root(x, stow_graph_first_result(graph, concat));
@@ -215,6 +215,7 @@ static stow_value late_result(const trial* x, stow_node concat, stow_value opera
       place p = {node, k};
       if (stow_graph_operands(graph, node)[k] == operand && x->step[node] > x->step[concat] &&
           end_of_root(x, operand) <= x->step[node] + 1 && result_end > x->step[node] + 1 &&
+          stow_graph_node_region(graph, node) == STOW_REGION_BODY &&
           stow_graph_in_place(graph, node, 0, k) != STOW_IN_PLACE_NEVER &&
           could_be_in_place(x, p)) {
         return stow_graph_first_result(graph, node);
