@@ -61,8 +61,8 @@ STOW_API stow_status stow_kernels_create(stow_allocator allocator, stow_diag* di
 STOW_API void stow_kernels_destroy(stow_kernels* kernels);
 // Sets the kernel of |op|, which is of the core or registered by the caller. The struct is copied.
 // STOW_ERR_INVALID_ARGUMENT for ops that the executor runs itself (boundary values, args, yield,
-// if, loop), for `custom`, and for a kernel compiled with headers in which stow_kernel ends before
-// |variant_count| began, because its tensors differ too.
+// if, loop, blocks), for `custom`, and for a kernel compiled with headers in which stow_kernel ends
+// before |variant_count| began, because its tensors differ too.
 STOW_API stow_status stow_kernels_set(stow_kernels* kernels, stow_op op, const stow_kernel* kernel,
                                       stow_diag* diag);
 // Sets the kernel of `custom` nodes whose attribute `name` is |name|. Both are copied.

@@ -183,6 +183,15 @@ STOW_API stow_status stow_graph_end_region(stow_graph* graph, const stow_value* 
 // region.
 STOW_API stow_status stow_graph_add_output(stow_graph* graph, stow_value value, stow_diag* diag);
 
+// Adds a function: a graph that `blocks` nodes of this one apply to blocks of rows, under its name.
+// Its inputs are what a block has of each operand, its outputs what it makes of each result. Values
+// with rows have the symbol `rows` as their first dim; all other dims are numbers. Ops must compute
+// each row from the same row of their operands alone: elementwise ops, softmax, norms, reductions
+// and products along other dims. On success the graph owns |function|. STOW_ERR_TYPE, naming the
+// node, if it is not such a graph; STOW_ERR_DUPLICATE if there is a function of this name.
+STOW_API stow_status stow_graph_add_function(stow_graph* graph, stow_graph* function,
+                                             stow_diag* diag);
+
 // Gives |count| symbols their values and infers all types again; dims with other symbols remain
 // expressions. STOW_ERR_NOT_FOUND if the graph has no such symbol; STOW_ERR_TYPE, naming the node,
 // if shapes no longer fit or a dim becomes negative.
@@ -265,6 +274,10 @@ STOW_API bool stow_graph_is_boundary(const stow_graph* graph, stow_value value);
 STOW_API const void* stow_graph_data(const stow_graph* graph, stow_value value, size_t* out_size);
 // STOW_VALUE_NONE if no value has this name. O(1).
 STOW_API stow_value stow_graph_find(const stow_graph* graph, stow_str name);
+
+// Of functions, in the order in which they were added; NULL past the end.
+STOW_API size_t stow_graph_function_count(const stow_graph* graph);
+STOW_API const stow_graph* stow_graph_function(const stow_graph* graph, size_t index);
 
 // Of regions. Region 0 is the graph's body and has no owner.
 STOW_API uint32_t stow_graph_region_count(const stow_graph* graph);

@@ -103,7 +103,8 @@ static stow_node find_same_attrs(const stowi_export* program, stow_node node) {
 
 static stow_status add_kernel(stowi_export* program, stow_node node, stow_diag* diag) {
   const char* name = stowi_export_op(program->tables->steps[node].op);
-  if (name == NULL || !stowi_export_set_add_kernel(&program->library, name)) {
+  if (name == NULL || program->tables->steps[node].op == STOW_OP_BLOCKS ||
+      !stowi_export_set_add_kernel(&program->library, name)) {
     return stowi_fail(diag, STOW_ERR_UNSUPPORTED, "no kernel for '%s'",
                       stow_graph_op_desc(program->graph, node)->name);
   }

@@ -42,6 +42,32 @@ STOWI_SHARED stow_node stowi_graph_region_args(const stow_graph* graph, stow_reg
 STOWI_SHARED size_t stowi_graph_with_count(const stow_graph* graph, stow_node node);
 STOWI_SHARED const stow_attr* stowi_graph_with_at(const stow_graph* graph, stow_node node,
                                                   size_t index);
+
+// How a `blocks` node cuts an operand or result into what its function gets. At row r of group g,
+// that begins ((g / divide) % slices) slices after the first element, and r units after that if it
+// is cut |by_rows|.
+typedef struct stowi_graph_cut {
+  bool by_rows;     // a slice is a unit for each row of a group; otherwise it is one unit
+  uint64_t unit;    // in elements
+  uint64_t slices;  // 1: the same for all groups
+  uint64_t divide;  // consecutive groups that have the same one
+} stowi_graph_cut;
+// Of operand or result |k|. False if a dim is not a number.
+STOWI_SHARED bool stowi_graph_cut_operand(const stow_graph* graph, stow_node node, size_t k,
+                                          stowi_graph_cut* out_cut);
+STOWI_SHARED bool stowi_graph_cut_result(const stow_graph* graph, stow_node node, size_t k,
+                                         stowi_graph_cut* out_cut);
+// NULL: there is no such function. O(functions).
+STOWI_SHARED const stow_graph* stowi_graph_find_function(const stow_graph* graph, stow_str name);
+// Whether a type of a function has rows.
+STOWI_SHARED bool stowi_graph_has_rows(const stow_type* type);
+// Whether output |result| of a function may be written where input |operand| lies: nothing reads
+// that later.
+bool stowi_graph_function_overwrites(const stow_graph* function, size_t result, size_t operand);
+// A copy of the whole graph, which borrows its data.
+STOWI_SHARED stow_status stowi_graph_copy(const stow_graph* graph, stow_allocator allocator,
+                                          stow_diag* diag, stow_graph** out_graph);
+
 // Rows of the core and of |ops|, which may be NULL.
 STOWI_SHARED size_t stowi_graph_ops_count(const stow_ops* ops);
 

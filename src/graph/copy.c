@@ -29,7 +29,7 @@ stow_status stowi_graph_copier_init(stowi_graph_copier* copier, const stow_graph
   for (size_t i = 0; i < stow_dims_symbol_count(from->dims); ++i) {
     (void)stow_dim_symbol(copier->into->dims, stow_dims_symbol_name(from->dims, i));
   }
-  return STOW_OK;
+  return stowi_graph_copy_functions(from, copier->into, diag);
 }
 
 void stowi_graph_copier_free(stowi_graph_copier* copier) {
@@ -177,4 +177,30 @@ stow_status stowi_graph_copier_outputs(stowi_graph_copier* copier) {
     STOW_TRY(stow_graph_add_output(copier->into, output, copier->diag));
   }
   return STOW_OK;
+}
+
+static stow_status copy_all(stowi_graph_copier* copier) {
+  for (stow_value value = 0; value < copier->from->values.count; ++value) {
+    copier->map[value] = value;
+  }
+  for (stow_node node = 0; node < copier->from->nodes.count; ++node) {
+    STOW_TRY(stowi_graph_copier_enter(copier, node));
+    STOW_TRY(stowi_graph_copier_node(copier, node));
+  }
+  return stowi_graph_copier_outputs(copier);
+}
+
+stow_status stowi_graph_copy(const stow_graph* graph, stow_allocator allocator, stow_diag* diag,
+                             stow_graph** out_graph) {
+  stowi_graph_copier copier;
+  stow_status status = stowi_graph_copier_init(&copier, graph, allocator, diag);
+  if (status == STOW_OK) {
+    status = copy_all(&copier);
+  }
+  stowi_graph_copier_free(&copier);
+  if (status != STOW_OK) {
+    stow_graph_destroy(copier.into);
+  }
+  *out_graph = status == STOW_OK ? copier.into : NULL;
+  return status;
 }

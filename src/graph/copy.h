@@ -25,7 +25,7 @@ typedef struct stowi_graph_copier {
   STOWI_VEC(int64_t) numbers;
 } stowi_graph_copier;
 
-// Creates |into|, with the name, ops and symbols of |from|. Freed also after a failure.
+// Creates |into|, with the name, ops, symbols and functions of |from|. Freed also after a failure.
 stow_status stowi_graph_copier_init(stowi_graph_copier* copier, const stow_graph* from,
                                     stow_allocator allocator, stow_diag* diag);
 // Frees all but |into|.
@@ -44,6 +44,9 @@ stow_status stowi_graph_copier_enter(stowi_graph_copier* copier, stow_node node)
 stow_status stowi_graph_copier_node(stowi_graph_copier* copier, stow_node node);
 // Last of all.
 stow_status stowi_graph_copier_outputs(stowi_graph_copier* copier);
+
+// Copies the functions of |from|.
+stow_status stowi_graph_copy_functions(const stow_graph* from, stow_graph* into, stow_diag* diag);
 
 // Whether a `with` clause names values, as pairs (operand or result, value).
 bool stowi_graph_names_values(const stow_attr* attr);

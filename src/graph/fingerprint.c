@@ -76,6 +76,11 @@ uint64_t stow_graph_fingerprint(const stow_graph* graph) {
     hash = stowi_hash_u64(hash, graph->regions.data[region].parent);
     hash = stowi_hash_u64(hash, graph->regions.data[region].owner);
   }
+  for (size_t i = 0; i < graph->functions.count; ++i) {
+    stow_str name = graph->functions.data[i]->name;
+    hash = stowi_hash_bytes(hash, name.data, name.size);
+    hash = stowi_hash_u64(hash, stow_graph_fingerprint(graph->functions.data[i]));
+  }
   hash = stowi_hash_u64(hash, graph->outputs.count);
   for (size_t i = 0; i < graph->outputs.count; ++i) {
     hash = stowi_hash_u64(hash, graph->outputs.data[i]);

@@ -52,6 +52,10 @@ void stow_graph_destroy(stow_graph* graph) {
       stowi_free(allocator, (void*)(uintptr_t)data->bytes, data->size, 1);
     }
   }
+  for (size_t i = 0; i < graph->functions.count; ++i) {
+    stow_graph_destroy(graph->functions.data[i]);
+  }
+  STOWI_VEC_FREE(allocator, &graph->functions);
   STOWI_VEC_FREE(allocator, &graph->nodes);
   STOWI_VEC_FREE(allocator, &graph->operands);
   STOWI_VEC_FREE(allocator, &graph->node_attrs);

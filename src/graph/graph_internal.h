@@ -141,7 +141,8 @@ struct stow_graph {
   STOWI_VEC(stow_value) outputs;
   STOWI_VEC(stowi_graph_region) regions;
   stowi_graph_frame frames[STOW_MAX_REGION_DEPTH + 1];
-  uint32_t depth;  // frames[depth] is the innermost open region
+  uint32_t depth;                    // frames[depth] is the innermost open region
+  STOWI_VEC(stow_graph*) functions;  // owned
   stow_call call;
 };
 

@@ -39,6 +39,8 @@ struct kernel_case {
   stow_module* module;  // NULL: the graph is owned
   stow_graph* graph;
   stow_node node;
+  stow_kernel kernel;         // |run| is NULL: none
+  stowi_exec_blocks* blocks;  // what it has, if it is that of `blocks`
   size_t operand_count;
   size_t result_count;
   buffer operands[MOST];  // as set
@@ -124,6 +126,22 @@ static const stow_type* result_type(const kernel_case* c, size_t k) {
   return stow_graph_type(c->graph, stow_graph_first_result(c->graph, c->node) + (stow_value)k);
 }
 
+static void find_kernel(kernel_case* c) {
+  stow_op op = stow_graph_op(c->graph, c->node);
+  const stow_kernel* kernel = stowi_kernel_of(op);
+  const stowi_kernel_blocks* data = NULL;
+  stow_allocator heap = stow_allocator_default();
+  if (kernel != NULL) {
+    c->kernel = *kernel;
+  }
+  if (op == STOW_OP_BLOCKS && stow_graph_require_bound(c->graph, NULL) == STOW_OK) {
+    CHECK(stowi_exec_blocks_create(c->graph, NULL, heap, NULL, &c->blocks) == STOW_OK);
+    CHECK(stowi_exec_blocks_of(c->blocks, c->node, NULL, &data, &c->kernel.variant_count) ==
+          STOW_OK);
+    memcpy(&c->kernel.user, &data, sizeof(data));
+  }
+}
+
 kernel_case* kernel_case_of(stow_graph* graph) {
   kernel_case* c = calloc(1, sizeof(*c));
   if (c == NULL) {
@@ -131,6 +149,7 @@ kernel_case* kernel_case_of(stow_graph* graph) {
   }
   c->graph = graph;
   c->node = stow_graph_node_count(c->graph) - 1;
+  find_kernel(c);
   c->operand_count = stow_graph_operand_count(c->graph, c->node);
   c->result_count = stow_graph_result_count(c->graph, c->node);
   if (c->operand_count > MOST || c->result_count > MOST) {
@@ -172,6 +191,7 @@ kernel_case* kernel_case_create(const char* operands, const char* node, const ch
 }
 
 void kernel_case_destroy(kernel_case* c) {
+  stowi_exec_blocks_destroy(c->blocks);
   for (size_t k = 0; k < MOST; ++k) {
     buffer_free(&c->operands[k]);
     buffer_free(&c->plain.bytes[k]);
@@ -393,8 +413,8 @@ static stow_status ask_scratch(way* w, const stow_kernel* kernel, stow_kernel_ca
 }
 
 static stow_status way_call(way* w, stow_kernel_call* call) {
-  const stow_kernel* kernel = stowi_kernel_of(call->op);
-  if (kernel == NULL) {
+  const stow_kernel* kernel = &w->c->kernel;
+  if (kernel->run == NULL) {
     die("kernel case", "this op has no kernel");
   }
   call->user = kernel->user;
@@ -432,7 +452,7 @@ static stow_status way_call(way* w, stow_kernel_call* call) {
 
 // Bit k: operand |k| can be packed.
 static uint64_t packable(const kernel_case* c, const stow_kernel_call* call) {
-  const stow_kernel* kernel = stowi_kernel_of(call->op);
+  const stow_kernel* kernel = &c->kernel;
   uint64_t bits = 0;
   for (size_t k = 0; kernel->pack_size != NULL && k < c->operand_count; ++k) {
     bool can = call->operands[k] != NULL && kernel->pack_size(call, k) != 0;
@@ -443,7 +463,7 @@ static uint64_t packable(const kernel_case* c, const stow_kernel_call* call) {
 
 // Packed operands are all that the kernel sees of them.
 static void pack_operands(way* w, stow_kernel_call* call) {
-  const stow_kernel* kernel = stowi_kernel_of(call->op);
+  const stow_kernel* kernel = &w->c->kernel;
   uint64_t bits = w->packs & packable(w->c, call);
   for (size_t k = 0; k < w->c->operand_count; ++k) {
     if ((bits >> k & 1) != 0) {
@@ -460,8 +480,8 @@ static void pack_operands(way* w, stow_kernel_call* call) {
   w->packs = bits;
 }
 
-static void shift_operands(way* w, const stow_kernel_call* call) {
-  const stow_kernel* kernel = stowi_kernel_of(call->op);
+static void shift_operands(way* w) {
+  const stow_kernel* kernel = &w->c->kernel;
   for (size_t k = 0; k < w->c->operand_count; ++k) {
     size_t size = w->operands[k].size;
     if ((kernel->unaligned >> k & 1) != 0 && w->operands[k].data != NULL) {
@@ -501,7 +521,7 @@ static stow_status way_run(way* w, const kernel_case* c) {
   };
   pack_operands(w, &call);
   if (w->is_unaligned) {
-    shift_operands(w, &call);
+    shift_operands(w);
   }
   return way_call(w, &call);
 }
@@ -577,7 +597,7 @@ static uint32_t variant_count(const kernel_case* c) {
   if (c->plain.status == STOW_ERR_LIMIT) {
     return 1;
   }
-  uint32_t count = stowi_kernel_of(stow_graph_op(c->graph, c->node))->variant_count;
+  uint32_t count = c->kernel.variant_count;
   return count == 0 ? 1 : count;
 }
 
@@ -708,7 +728,7 @@ static void run_packed(kernel_case* c) {
 }
 
 static void run_unaligned(kernel_case* c) {
-  if (stowi_kernel_of(stow_graph_op(c->graph, c->node))->unaligned != 0) {
+  if (c->kernel.unaligned != 0) {
     way w = way_of(1, 0);
     w.is_unaligned = true;
     compare(c, &c->plain, &w, "unaligned operands");

@@ -143,6 +143,15 @@ static const char* const comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static const char* const logic_ops[] = {"and", "or", "xor"};
 
 static const large_case large_cases[] = {
+    // Rows in blocks.
+    {"f32[3, 40001]; f32[3, 1]", "blocks(%0, %1) {function = \"swish\", groups = 3, rows = 40001}",
+     "f32[3, 40001]", false},
+    {"f32[6, 333, 4]; f32[6, 4, 6]; f32[6, 6, 4]; f32[2, 333, 6]",
+     "blocks(%0, %1, %2, %3) {function = \"attend\", groups = 6, rows = 333, divide = [1, 1, 1, "
+     "3]}",
+     "f32[6, 333, 4]", false},
+    {"f32[7001, 5]", "blocks(%0) {function = \"both\", rows = 7001}", "f32[7001, 5]; f32[7001, 5]",
+     false},
     // Element by element.
     {"bool[3, 107]", "not(%0)", "bool[3, 107]", false},
     {"u8[3, 107]", "bit_not(%0)", "u8[3, 107]", false},

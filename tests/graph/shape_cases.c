@@ -85,9 +85,39 @@ static void put_values(text* to, unsigned first, unsigned count) {
   }
 }
 
+// For cases of `blocks`: one value after the other, rows that are sums of products, and two outputs
+// of which the first may not be written over its input.
+static const char functions[] =
+    "  function @swish {\n"
+    "    %0 = input \"x\" : f32[?rows]\n"
+    "    %1 = input \"b\" : f32[1]\n"
+    "    %2 = add(%0, %1) : f32[?rows]\n"
+    "    %3 = sigmoid(%2) : f32[?rows]\n"
+    "    %4 = mul(%0, %3) : f32[?rows]\n"
+    "    return %4\n"
+    "  }\n"
+    "  function @attend {\n"
+    "    %0 = input \"q\" : f32[?rows, 4]\n"
+    "    %1 = input \"k\" : f32[4, 6]\n"
+    "    %2 = input \"v\" : f32[6, 4]\n"
+    "    %3 = input \"mask\" : f32[?rows, 6]\n"
+    "    %4 = matmul(%0, %1) : f32[?rows, 6]\n"
+    "    %5 = add(%4, %3) : f32[?rows, 6]\n"
+    "    %6 = softmax(%5) {axis = 1} : f32[?rows, 6]\n"
+    "    %7 = matmul(%6, %2) : f32[?rows, 4]\n"
+    "    return %7\n"
+    "  }\n"
+    "  function @both {\n"
+    "    %0 = input \"x\" : f32[?rows, 5]\n"
+    "    %1 = softmax(%0) {axis = 1} : f32[?rows, 5]\n"
+    "    %2 = mul(%1, %0) : f32[?rows, 5]\n"
+    "    return %1, %2\n"
+    "  }\n";
+
 static text make_text(const char* operands, const char* node, const char* results) {
   text made = {.size = 0};
   put(&made, "graph @g {\n", 11);
+  put(&made, functions, strncmp(node, "blocks", 6) == 0 ? sizeof(functions) - 1 : 0);
   unsigned first = put_inputs(&made, operands);
   unsigned count = 1;
   for (const char* c = results; *c != '\0'; ++c) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/api.h"
 #include "graph/in_place_cases.h"
 #include "graph/shape_cases.h"
 
@@ -361,6 +362,20 @@ static void add_concat(const hand* h) {
   }
 }
 
+// The function that the node needs.
+static void add_function(const hand* h) {
+  stow_graph* copy = NULL;
+  if (stow_graph_op(h->from, h->model) != STOW_OP_BLOCKS) {
+    return;
+  }
+  stow_str name = stow_graph_attr(h->from, h->model, "function")->s;
+  if (stowi_graph_find_function(h->graph, name) == NULL) {
+    CHECK(stowi_graph_copy(stowi_graph_find_function(h->from, name), stow_allocator_default(), NULL,
+                           &copy) == STOW_OK);
+    CHECK(stow_graph_add_function(h->graph, copy, NULL) == STOW_OK);
+  }
+}
+
 void random_ops_add(void* user, test_random* random, stow_graph* graph, const stow_value* visible,
                     size_t count) {
   const random_ops* ops = (const random_ops*)user;
@@ -370,6 +385,7 @@ void random_ops_add(void* user, test_random* random, stow_graph* graph, const st
     add_concat(&h);
     return;
   }
+  add_function(&h);
   size_t operand_count = stow_graph_operand_count(h.from, h.model);
   stow_value operands[MAX_OPERANDS];
   for (size_t k = 0; k < operand_count; ++k) {

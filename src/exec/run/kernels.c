@@ -70,7 +70,8 @@ static stow_status load_kernel(const stow_kernel* given, stow_diag* diag, stow_k
 }
 
 static bool is_carried_out_by_executor(stow_op op) {
-  return op < STOW_OP_CORE_COUNT && op != STOW_OP_CUSTOM && stowi_kernel_of(op) == NULL;
+  return op == STOW_OP_BLOCKS ||
+         (op < STOW_OP_CORE_COUNT && op != STOW_OP_CUSTOM && stowi_kernel_of(op) == NULL);
 }
 
 static replacement* find_replacement(const stow_kernels* kernels, stow_op op) {

@@ -188,6 +188,20 @@ static void note_unaligned(const preparer* p, stow_node node) {
   }
 }
 
+// A `blocks` node: each size of blocks is a variant.
+static stow_status prepare_blocks(preparer* p, stow_node node) {
+  stow_prepared* prepared = p->prepared;
+  stow_kernel* kernel = &prepared->program.steps[node].kernel;
+  const stowi_kernel_blocks* data;
+  if (prepared->blocks == NULL) {
+    STOW_TRY(stowi_exec_blocks_create(p->graph, p->kernels, prepared->allocator, p->diag,
+                                      &prepared->blocks));
+  }
+  STOW_TRY(stowi_exec_blocks_of(prepared->blocks, node, p->diag, &data, &kernel->variant_count));
+  memcpy(&kernel->user, &data, sizeof(data));  // kernels do not write it
+  return STOW_OK;
+}
+
 static stow_status prepare_node(preparer* p, stow_node node) {
   if (is_structure(p->graph, node)) {
     note_unaligned(p, node);
@@ -198,10 +212,13 @@ static stow_status prepare_node(preparer* p, stow_node node) {
     return fail_no_kernel(p, node);
   }
   p->prepared->program.steps[node].kernel = *kernel;
+  if (stow_graph_op(p->graph, node) == STOW_OP_BLOCKS) {
+    STOW_TRY(prepare_blocks(p, node));
+  }
   note_unaligned(p, node);
   stowi_exec_frame_call(&p->frame, node);
   stowi_exec_packer_choose(&p->packer, node, &p->frame.call);
-  STOW_TRY(ask_prices(p, node, kernel));
+  STOW_TRY(ask_prices(p, node, &p->prepared->program.steps[node].kernel));
   STOW_TRY(add_prices(p, node));
   return kernel->in_place ? STOW_OK : forbid_over(p, node);
 }
@@ -301,6 +318,7 @@ void stow_prepared_destroy(stow_prepared* prepared) {
     return;
   }
   stowi_exec_packed_destroy(prepared->packed);
+  stowi_exec_blocks_destroy(prepared->blocks);
   stow_effects_destroy(prepared->effects);
   stowi_exec_program_free(&prepared->program);
   STOWI_DELETE(prepared->allocator, prepared);

@@ -5,6 +5,7 @@
 #include <stowage/exec.h>
 
 #include "exec/program/program.h"
+#include "exec/run/blocks.h"
 #include "exec/run/pack.h"
 
 #define STOWI_EXEC_MAX_THREADS 256
@@ -16,6 +17,7 @@ struct stow_prepared {
   bool has_foreign;  // some kernels may be the caller's
   stowi_exec_program program;
   stowi_exec_packed* packed;  // what its executors share
+  stowi_exec_blocks* blocks;  // NULL: there are no such nodes
 };
 
 // Chooses the variant of a node's kernel, of which there are |count|.

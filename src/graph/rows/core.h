@@ -10,6 +10,11 @@ static const spec data_attrs[] = {INTS("data"), STRING("source", ""), INT("at", 
                                   INT("bytes", -1)};
 static const spec custom_attrs[] = {REQUIRED("name", STOW_ATTR_STRING), INT("num_inputs", -1)};
 
+static const spec blocks_attrs[] = {REQUIRED("function", STOW_ATTR_STRING),
+                                    INT("groups", 1),
+                                    REQUIRED_INT("rows"),
+                                    INTS("divide"),
+                                    {.value = {NAMED("of", STOW_ATTR_STRINGS)}}};
 static const spec narrow_attrs[] = {REQUIRED_INT("axis"), REQUIRED_INT("start"),
                                     REQUIRED_INT("len")};
 static const spec transpose_attrs[] = {INTS("perm")};
@@ -95,6 +100,10 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 #define ROW_CUSTOM                                                                          \
   ABOUT("an operation that the executor finds by name"), OPERANDS(0, ANY), RESULTS(1, ANY), \
       DECLARED, ATTRS(custom_attrs), .desc.any_attrs = true
+#define ROW_BLOCKS                                                                               \
+  ABOUT("applies a function to blocks of rows, group by group"), OPERANDS(1, ANY),               \
+      RESULTS(1, ANY), CHECKED(stowi_graph_shape_blocks), IN_PLACE(stowi_graph_in_place_blocks), \
+      ATTRS(blocks_attrs)
 
 // ---------------------------------------------------------------------------------------------
 // Layout

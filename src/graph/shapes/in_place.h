@@ -52,6 +52,7 @@ stow_in_place stowi_graph_in_place_transpose(const stow_shape_call* call, size_t
 stow_in_place stowi_graph_in_place_part(const stow_shape_call* call, size_t k, size_t operand);
 stow_in_place stowi_graph_in_place_crop(const stow_shape_call* call, size_t k, size_t operand);
 stow_in_place stowi_graph_in_place_slice(const stow_shape_call* call, size_t k, size_t operand);
+stow_in_place stowi_graph_in_place_blocks(const stow_shape_call* call, size_t k, size_t operand);
 stow_in_place stowi_graph_in_place_concat(const stow_shape_call* call, size_t k, size_t operand);
 stow_in_place stowi_graph_in_place_scatter(const stow_shape_call* call, size_t k, size_t operand);
 

@@ -148,6 +148,45 @@ static stow_status add_graph(stowi_graph_parser* parser, stow_module* module, st
   return STOW_OK;
 }
 
+// The keyword, `@` and the name, which is the current token afterwards.
+static stow_status read_name(stowi_graph_parser* parser, stow_str* out_name) {
+  STOW_TRY(stowi_graph_parser_next(parser));
+  STOW_TRY(stowi_graph_parser_expect(parser, '@', "'@' and the graph's name"));
+  stowi_graph_token token = parser->lexer.token;
+  if (token.kind != STOWI_GRAPH_TOKEN_IDENT && token.kind != STOWI_GRAPH_TOKEN_STRING) {
+    return stowi_graph_parser_fail_expected(parser, "the graph's name after '@'");
+  }
+  return stowi_graph_parser_string(parser, &token, out_name);
+}
+
+// From the name on.
+static stow_status read_rest(stowi_graph_parser* parser) {
+  STOW_TRY(stowi_graph_parser_next(parser));
+  return stowi_graph_parser_expect(parser, '{', NULL);
+}
+
+static stow_status read_function(stowi_graph_parser* parser) {
+  stow_graph* graph = parser->graph;
+  stow_str name;
+  STOW_TRY(read_name(parser, &name));
+  stowi_graph_token token = parser->lexer.token;
+  STOW_TRY(stow_graph_create(name, parser->ops, parser->allocator, &parser->diag, &parser->graph));
+  stow_graph* function = parser->graph;
+  stow_status status = read_rest(parser);
+  if (status == STOW_OK) {
+    status = stowi_graph_parser_statements(parser);
+  }
+  if (status == STOW_OK) {
+    status = stowi_graph_parser_locate(parser, &token,
+                                       stow_graph_add_function(graph, function, &parser->diag));
+  }
+  if (status != STOW_OK) {
+    stow_graph_destroy(function);
+  }
+  parser->graph = graph;
+  return status;
+}
+
 static stow_status read_module(stowi_graph_parser* parser, stow_module* module) {
   STOW_TRY(stowi_graph_parser_next(parser));
   do {
@@ -155,21 +194,18 @@ static stow_status read_module(stowi_graph_parser* parser, stow_module* module) 
       return stowi_graph_parser_fail_expected(
           parser, module->graphs.count == 0 ? "'graph'" : "'graph' or the end of the text");
     }
-    STOW_TRY(stowi_graph_parser_next(parser));
-    STOW_TRY(stowi_graph_parser_expect(parser, '@', "'@' and the graph's name"));
-    stowi_graph_token token = parser->lexer.token;
     stow_str name;
-    if (token.kind != STOWI_GRAPH_TOKEN_IDENT && token.kind != STOWI_GRAPH_TOKEN_STRING) {
-      return stowi_graph_parser_fail_expected(parser, "the graph's name after '@'");
-    }
-    STOW_TRY(stowi_graph_parser_string(parser, &token, &name));
+    STOW_TRY(read_name(parser, &name));
+    stowi_graph_token token = parser->lexer.token;
     if (stow_module_find(module, name) != NULL) {
       return stowi_graph_parser_fail(parser, &token, STOW_ERR_DUPLICATE,
                                      "graph @%.*s is defined twice", STOWI_STR_ARG(name));
     }
     STOW_TRY(stowi_graph_parser_locate(parser, &token, add_graph(parser, module, name)));
-    STOW_TRY(stowi_graph_parser_next(parser));
-    STOW_TRY(stowi_graph_parser_expect(parser, '{', NULL));
+    STOW_TRY(read_rest(parser));
+    while (stowi_graph_token_is(&parser->lexer.token, "function")) {
+      STOW_TRY(read_function(parser));
+    }
     STOW_TRY(stowi_graph_parser_statements(parser));
   } while (parser->lexer.token.kind != STOWI_GRAPH_TOKEN_END);
   return STOW_OK;

@@ -14,7 +14,7 @@ typedef struct printer {
   const stow_graph* graph;
   stow_writer writer;
   stow_region region;  // the innermost open one
-  size_t depth;        // of it
+  size_t depth;        // of it, and 1 more in a function
 } printer;
 
 static stow_status put_indent(const printer* p) {
@@ -304,17 +304,27 @@ static stow_status put_node(printer* p, stow_node node) {
   return put_tail(p, node);
 }
 
-stow_status stow_graph_print(const stow_graph* graph, stow_writer writer) {
-  printer p = {graph, writer, STOW_REGION_BODY, 0};
-  STOW_TRY(stowi_put(writer, "graph @"));
+// `graph @name { … }`, or a function in it.
+static stow_status put_graph(const stow_graph* graph, stow_writer writer, const char* what,
+                             size_t depth) {
+  printer p = {graph, writer, STOW_REGION_BODY, depth};
+  STOW_TRY(stowi_printf(writer, "%*s%s @", 2 * (int)depth, "", what));
   STOW_TRY(put_name(writer, stow_graph_name(graph)));
   STOW_TRY(stowi_put(writer, " {\n"));
+  for (size_t i = 0; i < stow_graph_function_count(graph); ++i) {
+    STOW_TRY(put_graph(stow_graph_function(graph, i), writer, "function", depth + 1));
+  }
   uint32_t node_count = stow_graph_node_count(graph);
   for (stow_node node = 0; node < node_count; ++node) {
     STOW_TRY(put_node(&p, node));
   }
   size_t output_count = stow_graph_output_count(graph);
-  STOW_TRY(stowi_put(writer, output_count == 0 ? "  return" : "  return "));
+  STOW_TRY(put_indent(&p));
+  STOW_TRY(stowi_put(writer, output_count == 0 ? "return" : "return "));
   STOW_TRY(put_values(&p, stow_graph_outputs(graph), output_count));
-  return stowi_put(writer, "\n}\n");
+  return stowi_printf(writer, "\n%*s}\n", 2 * (int)depth, "");
+}
+
+stow_status stow_graph_print(const stow_graph* graph, stow_writer writer) {
+  return put_graph(graph, writer, "graph", 0);
 }

@@ -1,0 +1,176 @@
+// Runs the kernels of a function for one block of rows after the other. Values between them are
+// only as large as a block. Each row is computed by the same kernels from the same numbers as if
+// there were one block, so the bits do not depend on the size of blocks.
+#include "exec/kernels/blocks/blocks.h"
+
+#include <string.h>
+
+#include "exec/kernels/support/carve.h"
+#include "exec/kernels/support/kernel.h"
+
+// What a worker has in scratch.
+typedef struct frame {
+  bool tells;            // its kernels may write the call's message: one worker does
+  unsigned char* bytes;  // values of the block
+  stow_tensor* tensors;  // by value
+  const stow_tensor** operands;
+  stow_tensor** results;
+} frame;
+
+static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static frame carve_frame(stowi_kernel_carve* carve, const stowi_kernel_block_size* size) {
+  const stowi_kernel_block_body* body = size->body;
+  const stowi_kernel_block_body* tail = size->tail == NULL ? body : size->tail;
+  frame f = {.tells = false};
+  f.bytes = (unsigned char*)stowi_kernel_carve_take(carve, larger(body->bytes, tail->bytes), 1);
+  f.tensors = (stow_tensor*)stowi_kernel_carve_take(carve, body->value_count, sizeof(stow_tensor));
+  f.operands =
+      (const stow_tensor**)stowi_kernel_carve_take(carve, body->most_operands, sizeof(void*));
+  f.results = (stow_tensor**)stowi_kernel_carve_take(carve, body->most_results, sizeof(void*));
+  return f;
+}
+
+static const stowi_kernel_blocks* blocks_of(const stow_kernel_call* call) {
+  return (const stowi_kernel_blocks*)call->user;
+}
+
+static const stowi_kernel_block_size* size_of(const stow_kernel_call* call) {
+  return &blocks_of(call)->sizes[stowi_kernel_variant(call)];
+}
+
+static stow_status scratch_blocks(const stow_kernel_call* call, uint64_t* out_bytes) {
+  stowi_kernel_carve carve = {NULL, 0};
+  for (uint32_t i = 0; i < call->workers; ++i) {
+    (void)carve_frame(&carve, size_of(call));
+  }
+  *out_bytes = carve.used;
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// A block
+
+// Dims of all values, and the places of those that are in the same one for every block.
+static void begin_body(frame* f, const stowi_kernel_block_body* body) {
+  for (uint32_t i = 0; i < body->value_count; ++i) {
+    const stowi_kernel_block_value* value = &body->values[i];
+    f->tensors[i] = value->tensor;
+    if (value->home == STOWI_KERNEL_BLOCK_SCRATCH) {
+      f->tensors[i].data = f->bytes + value->at;
+    }
+  }
+}
+
+static unsigned char* part_of(const stow_tensor* tensor, const stowi_kernel_block_cut* cut,
+                              uint64_t group, uint64_t row) {
+  uint64_t slice = cut->slices == 1 ? 0 : group / cut->divide % cut->slices;
+  return (unsigned char*)tensor->data + slice * cut->slice + row * cut->row;
+}
+
+static void place_block(frame* f, const stow_kernel_call* call, const stowi_kernel_block_body* body,
+                        uint64_t group, uint64_t row) {
+  const stowi_kernel_blocks* blocks = blocks_of(call);
+  for (uint32_t i = 0; i < body->value_count; ++i) {
+    const stowi_kernel_block_value* value = &body->values[i];
+    uint32_t k = value->index;
+    if (value->home == STOWI_KERNEL_BLOCK_OPERAND) {
+      f->tensors[i].data = part_of(call->operands[k], &blocks->operands[k], group, row) + value->at;
+    } else if (value->home == STOWI_KERNEL_BLOCK_RESULT) {
+      f->tensors[i].data = part_of(call->results[k], &blocks->results[k], group, row) + value->at;
+    }
+  }
+}
+
+static stow_status run_step(frame* f, const stow_kernel_call* call,
+                            const stowi_kernel_block_step* step) {
+  for (uint32_t k = 0; k < step->operand_count; ++k) {
+    uint32_t value = step->operands[k];
+    f->operands[k] = value == UINT32_MAX ? NULL : &f->tensors[value];
+  }
+  for (uint32_t k = 0; k < step->result_count; ++k) {
+    f->results[k] = &f->tensors[step->first_result + k];
+  }
+  stow_kernel_call inner = {.struct_size = sizeof(inner),
+                            .op = step->op,
+                            .operand_count = step->operand_count,
+                            .operands = f->operands,
+                            .result_count = step->result_count,
+                            .results = f->results,
+                            .attr_count = step->attr_count,
+                            .attrs = step->attrs,
+                            .attr_ids = step->attr_ids,
+                            .scratch = f->bytes + step->scratch_at,
+                            .scratch_size = (size_t)step->scratch_size,
+                            .workers = 1,
+                            .user = step->kernel->user,
+                            .message = f->tells ? call->message : NULL,
+                            .message_size = f->tells ? call->message_size : 0,
+                            .variant = step->variant};
+  return step->kernel->run(&inner);
+}
+
+static stow_status run_body(frame* f, const stow_kernel_call* call,
+                            const stowi_kernel_block_body* body) {
+  for (uint32_t i = 0; i < body->step_count; ++i) {
+    STOWI_KERNEL_TRY(run_step(f, call, &body->steps[i]));
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// All blocks
+
+typedef struct work {
+  const stow_kernel_call* call;
+  stow_status* failed;  // by worker; the first failure of each
+} work;
+
+static uint64_t blocks_per_group(const stow_kernel_call* call) {
+  const stowi_kernel_block_size* size = size_of(call);
+  return blocks_of(call)->rows / size->body->rows + (size->tail != NULL);
+}
+
+static void run_range(void* user, size_t begin, size_t end, uint32_t worker) {
+  const work* w = (const work*)user;
+  const stow_kernel_call* call = w->call;
+  const stowi_kernel_block_size* size = size_of(call);
+  stowi_kernel_carve carve = {(unsigned char*)call->scratch, 0};
+  uint64_t per_group = blocks_per_group(call);
+  const stowi_kernel_block_body* begun = NULL;
+  frame f = carve_frame(&carve, size);
+  for (uint32_t i = 0; i < worker; ++i) {
+    f = carve_frame(&carve, size);
+  }
+  f.tells = worker == 0;
+  for (size_t i = begin; i < end && w->failed[worker] == STOW_OK; ++i) {
+    uint64_t block = i % per_group;
+    bool is_tail = size->tail != NULL && block + 1 == per_group;
+    const stowi_kernel_block_body* body = is_tail ? size->tail : size->body;
+    if (body != begun) {
+      begin_body(&f, body);
+      begun = body;
+    }
+    place_block(&f, call, body, i / per_group, block * size->body->rows);
+    w->failed[worker] = run_body(&f, call, body);
+  }
+}
+
+#define MOST_WORKERS 256
+
+static stow_status run_blocks(stow_kernel_call* call) {
+  stow_status failed[MOST_WORKERS];
+  work w = {call, failed};
+  uint32_t workers = call->workers < MOST_WORKERS ? call->workers : MOST_WORKERS;
+  memset(failed, 0, workers * sizeof(failed[0]));
+  stow_kernel_split(call, (size_t)(blocks_of(call)->groups * blocks_per_group(call)), 1, run_range,
+                    &w);
+  for (uint32_t i = 0; i < workers; ++i) {
+    if (failed[i] != STOW_OK) {
+      return failed[i];
+    }
+  }
+  return STOW_OK;
+}
+
+STOWI_KERNEL(BLOCKS, scratch_blocks, run_blocks, .variant_count = 4);

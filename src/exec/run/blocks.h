@@ -1,0 +1,24 @@
+// The functions of `blocks` nodes, prepared and planned for the sizes of blocks that are
+// considered.
+#ifndef STOWAGE_SRC_EXEC_RUN_BLOCKS_H_
+#define STOWAGE_SRC_EXEC_RUN_BLOCKS_H_
+
+#include <stowage/exec.h>
+
+#include "exec/kernels/blocks/blocks.h"
+
+typedef struct stowi_exec_blocks stowi_exec_blocks;
+
+// |kernels| is borrowed; NULL: the library's.
+stow_status stowi_exec_blocks_create(const stow_graph* graph, const stow_kernels* kernels,
+                                     stow_allocator allocator, stow_diag* diag,
+                                     stowi_exec_blocks** out_blocks);
+void stowi_exec_blocks_destroy(stowi_exec_blocks* blocks);
+
+// What |node| is run with, owned by |blocks|, and how many sizes of blocks that has, the largest
+// first: at most STOWI_EXEC_MOST_SIZES. Nodes with the same function and sizes share what they can.
+#define STOWI_EXEC_MOST_SIZES 4
+stow_status stowi_exec_blocks_of(stowi_exec_blocks* blocks, stow_node node, stow_diag* diag,
+                                 const stowi_kernel_blocks** out_data, uint32_t* out_sizes);
+
+#endif  // STOWAGE_SRC_EXEC_RUN_BLOCKS_H_

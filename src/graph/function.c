@@ -1,0 +1,280 @@
+// Functions: graphs that `blocks` nodes of another graph apply to their operands, one block of rows
+// after the other. The symbol `rows` stands for the rows of a block: a value with rows has it as
+// its first dim, and each of its rows depends only on the same row of others and on values without
+// rows. So it does not matter how many rows a block has.
+//
+//     function @silu {
+//       %0 = input "x" : f32[?rows]
+//       %1 = sigmoid(%0) : f32[?rows]
+//       %2 = mul(%0, %1) : f32[?rows]
+//       return %2
+//     }
+#include <string.h>
+
+#include "base/diag.h"
+#include "graph/api.h"
+#include "graph/copy.h"
+#include "graph/dims/dims.h"
+#include "graph/graph_internal.h"
+#include "graph/shapes/in_place.h"
+
+size_t stow_graph_function_count(const stow_graph* graph) { return graph->functions.count; }
+
+const stow_graph* stow_graph_function(const stow_graph* graph, size_t index) {
+  return index < graph->functions.count ? graph->functions.data[index] : NULL;
+}
+
+const stow_graph* stowi_graph_find_function(const stow_graph* graph, stow_str name) {
+  for (size_t i = 0; i < graph->functions.count; ++i) {
+    if (stow_str_equal(graph->functions.data[i]->name, name)) {
+      return graph->functions.data[i];
+    }
+  }
+  return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Rows
+
+bool stowi_graph_has_rows(const stow_type* type) {
+  return type->rank > 0 && !stow_dim_is_const(type->dims[0]);
+}
+
+static bool value_has_rows(const stow_graph* function, stow_value value) {
+  return value != STOW_VALUE_NONE && stowi_graph_has_rows(stow_graph_type(function, value));
+}
+
+// Whether the node computes each element from those with the same index.
+static bool is_elementwise(const stow_graph* graph, stow_node node) {
+  stow_op op = stow_graph_op(graph, node);
+  return op == STOW_OP_CAST || op == STOW_OP_CLIP ||
+         (op != STOW_OP_IMPUTE &&
+          stow_graph_op_desc(graph, node)->in_place == stowi_graph_in_place_index);
+}
+
+// Dims are aligned at the last one, so that rows are only the same dim where ranks agree.
+static bool broadcasts_rows(const stow_graph* graph, stow_node node) {
+  uint32_t rank = stow_graph_type(graph, stow_graph_first_result(graph, node))->rank;
+  const stow_value* operands = stow_graph_operands(graph, node);
+  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
+    if (value_has_rows(graph, operands[k]) && stow_graph_type(graph, operands[k])->rank != rank) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool only_first_has_rows(const stow_graph* graph, stow_node node) {
+  const stow_value* operands = stow_graph_operands(graph, node);
+  for (size_t k = 1; k < stow_graph_operand_count(graph, node); ++k) {
+    if (value_has_rows(graph, operands[k])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether |axis| of operand 0 is another one than the rows.
+static bool is_inner_axis(const stow_graph* graph, stow_node node, int64_t axis) {
+  int64_t rank = (int64_t)stow_graph_type(graph, stow_graph_operands(graph, node)[0])->rank;
+  return axis >= 1 || (axis < 0 && axis + rank >= 1);
+}
+
+static bool reduces_inner_axes(const stow_graph* graph, stow_node node) {
+  const stow_attr* axes = stow_graph_attr(graph, node, "axes");
+  bool are_inner = axes != NULL && axes->count != 0;
+  for (size_t i = 0; are_inner && i < axes->count; ++i) {
+    are_inner = is_inner_axis(graph, node, axes->ints[i]);
+  }
+  return are_inner;
+}
+
+// Whether row i of every result depends on row i of operands with rows alone.
+static bool is_local(const stow_graph* graph, stow_node node) {
+  const stow_value* operands = stow_graph_operands(graph, node);
+  if (is_elementwise(graph, node)) {
+    return !broadcasts_rows(graph, node);
+  }
+  if (!only_first_has_rows(graph, node)) {
+    return false;
+  }
+  switch (stow_graph_op(graph, node)) {
+    case STOW_OP_SOFTMAX:
+    case STOW_OP_LOG_SOFTMAX:
+    case STOW_OP_LAYER_NORM:
+    case STOW_OP_RMS_NORM:
+      return is_inner_axis(graph, node, stow_graph_attr(graph, node, "axis")->i);
+    case STOW_OP_REDUCE: return reduces_inner_axes(graph, node);
+    case STOW_OP_MATMUL:
+      return stow_graph_type(graph, operands[0])->rank >= 2 &&
+             stow_graph_type(graph, operands[1])->rank == 2;
+    default: return false;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Checks
+
+static stow_status fail(const stow_graph* function, stow_node node, stow_diag* diag,
+                        const char* what) {
+  stow_str name = function->name;
+  if (node == STOW_NODE_NONE) {
+    return stowi_fail(diag, STOW_ERR_TYPE, "function @%.*s %s", STOWI_STR_ARG(name), what);
+  }
+  return stowi_fail(diag, STOW_ERR_TYPE, "function @%.*s: %s %s", STOWI_STR_ARG(name),
+                    stowi_graph_describe_node(function, node).text, what);
+}
+
+static stow_status check_type(stow_graph* function, stow_value value, stow_dim rows,
+                              stow_diag* diag) {
+  const stow_type* type = stow_graph_type(function, value);
+  stow_node node = stow_graph_producer(function, value);
+  if (stow_dtype_bits(type->dtype) % 8 != 0) {
+    return fail(function, node, diag, "has elements below a byte");
+  }
+  if (function->values.data[value].bounded != 0) {
+    return fail(function, node, diag, "has upper-bounded dims");
+  }
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    if (!stow_dim_is_const(type->dims[i]) && (i > 0 || type->dims[i] != rows)) {
+      return fail(function, node, diag, "has a dim that is neither a number nor, first, ?rows");
+    }
+    if (type->dims[i] == 0) {
+      return fail(function, node, diag, "has no elements");
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status check_node(stow_graph* function, stow_node node, stow_dim rows,
+                              stow_diag* diag) {
+  stow_value first = stow_graph_first_result(function, node);
+  for (size_t k = 0; k < stow_graph_result_count(function, node); ++k) {
+    STOW_TRY(check_type(function, first + (stow_value)k, rows, diag));
+  }
+  if (stowi_graph_with_count(function, node) != 0) {
+    return fail(function, node, diag, "has a `with` clause");
+  }
+  if (stow_graph_op(function, node) == STOW_OP_INPUT) {
+    return stow_graph_data(function, first, NULL) == NULL ? STOW_OK
+                                                          : fail(function, node, diag, "has data");
+  }
+  return is_local(function, node)
+             ? STOW_OK
+             : fail(function, node, diag, "does not compute each row from the same row alone");
+}
+
+static stow_status check_output(const stow_graph* function, size_t k, stow_diag* diag) {
+  stow_value output = function->outputs.data[k];
+  stow_node node = stow_graph_producer(function, output);
+  if (stow_graph_is_boundary(function, output) || !value_has_rows(function, output)) {
+    return fail(function, node, diag, "is an output, but not computed for each row");
+  }
+  for (size_t i = 0; i < k; ++i) {
+    if (function->outputs.data[i] == output) {
+      return fail(function, node, diag, "is an output twice");
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status check_function(const stow_graph* graph, stow_graph* function, stow_diag* diag) {
+  if (function == graph || function->functions.count != 0) {
+    return fail(function, STOW_NODE_NONE, diag, "has functions itself");
+  }
+  if (function->ops != graph->ops) {
+    return fail(function, STOW_NODE_NONE, diag, "has another table of ops");
+  }
+  if (stowi_graph_find_function(graph, function->name) != NULL) {
+    return stowi_fail(diag, STOW_ERR_DUPLICATE, "function @%.*s is defined twice",
+                      STOWI_STR_ARG(function->name));
+  }
+  if (function->regions.count != 1) {
+    return fail(function, STOW_NODE_NONE, diag, "has regions");
+  }
+  stow_dim rows = stow_dim_symbol(function->dims, stow_str_of("rows"));
+  STOW_TRY(stowi_need_memory(rows != STOW_DIM_INVALID, diag));
+  for (stow_node node = 0; node < function->nodes.count; ++node) {
+    STOW_TRY(check_node(function, node, rows, diag));
+  }
+  if (function->outputs.count == 0) {
+    return fail(function, STOW_NODE_NONE, diag, "has no output");
+  }
+  for (size_t k = 0; k < function->outputs.count; ++k) {
+    STOW_TRY(check_output(function, k, diag));
+  }
+  return STOW_OK;
+}
+
+stow_status stow_graph_add_function(stow_graph* graph, stow_graph* function, stow_diag* diag) {
+  STOW_TRY(check_function(graph, function, diag));
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(graph->allocator, &graph->functions, 1) == STOW_OK,
+                             diag));
+  graph->functions.data[graph->functions.count++] = function;
+  return STOW_OK;
+}
+
+stow_status stowi_graph_copy_functions(const stow_graph* from, stow_graph* into, stow_diag* diag) {
+  for (size_t i = 0; i < from->functions.count; ++i) {
+    stow_graph* copy = NULL;
+    STOW_TRY(stowi_graph_copy(from->functions.data[i], into->allocator, diag, &copy));
+    stow_status status = stow_graph_add_function(into, copy, diag);
+    if (status != STOW_OK) {
+      stow_graph_destroy(copy);
+      return status;
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Overwriting
+
+static bool is_input(const stow_graph* function, stow_value value, size_t index) {
+  stow_node node = stow_graph_producer(function, value);
+  size_t before = 0;
+  if (stow_graph_op(function, node) != STOW_OP_INPUT) {
+    return false;
+  }
+  for (stow_node other = 0; other < node; ++other) {
+    before += stow_graph_op(function, other) == STOW_OP_INPUT;
+  }
+  return before == index;
+}
+
+// Whether |value| may be the bytes of input |index|: it, or what ops that can make views make of
+// it.
+static bool may_be_input(const stow_graph* function, stow_value value, size_t index) {
+  stow_node node = stow_graph_producer(function, value);
+  const stow_value* operands = stow_graph_operands(function, node);
+  bool may = is_input(function, value, index);
+  bool makes_views = stow_graph_op_desc(function, node)->view != NULL;
+  for (size_t k = 0; makes_views && !may && k < stow_graph_operand_count(function, node); ++k) {
+    may = operands[k] != STOW_VALUE_NONE && may_be_input(function, operands[k], index);
+  }
+  return may;
+}
+
+// Whether |node|, which makes |output|, may write it where operand |k| lies.
+static bool reads_in_time(const stow_graph* function, stow_node node, size_t k, stow_value output) {
+  const stow_type* from = stow_graph_type(function, stow_graph_operands(function, node)[k]);
+  const stow_type* to = stow_graph_type(function, output);
+  return is_elementwise(function, node) && from->rank == to->rank &&
+         memcmp(from->dims, to->dims, from->rank * sizeof(from->dims[0])) == 0;
+}
+
+bool stowi_graph_function_overwrites(const stow_graph* function, size_t result, size_t operand) {
+  stow_value output = function->outputs.data[result];
+  stow_node maker = stow_graph_producer(function, output);
+  for (stow_node node = maker; node < function->nodes.count; ++node) {
+    const stow_value* operands = stow_graph_operands(function, node);
+    for (size_t k = 0; k < stow_graph_operand_count(function, node); ++k) {
+      if (operands[k] != STOW_VALUE_NONE && may_be_input(function, operands[k], operand) &&
+          !(node == maker && is_input(function, operands[k], operand) &&
+            reads_in_time(function, node, k, output))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}

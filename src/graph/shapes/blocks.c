@@ -1,0 +1,170 @@
+// The shape of `blocks`: types are declared, and operands and results must be cut into as many
+// slices as there are groups.
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/diag.h"
+#include "graph/api.h"
+#include "graph/graph_internal.h"
+#include "graph/shapes/call.h"
+#include "graph/shapes/in_place.h"
+#include "graph/shapes/shapes.h"
+
+typedef struct blocks {
+  const stow_graph* function;
+  uint64_t groups, rows;
+  const stow_attr* divide;  // may be empty
+} blocks;
+
+static blocks blocks_of(const stow_shape_call* call) {
+  const stow_attr* name = stow_shape_attr(call, "function");
+  int64_t groups = stow_shape_attr_int(call, "groups", 1);
+  int64_t rows = stow_shape_attr_int(call, "rows", 0);
+  return (blocks){.function = stowi_graph_find_function(call->graph, name->s),
+                  .groups = groups < 0 ? 0 : (uint64_t)groups,
+                  .rows = rows < 0 ? 0 : (uint64_t)rows,
+                  .divide = stow_shape_attr(call, "divide")};
+}
+
+// Input |k| of the function; NULL past the last.
+static const stow_type* input_type(const stow_graph* function, size_t k) {
+  for (stow_node node = 0; node < stow_graph_node_count(function); ++node) {
+    if (stow_graph_op(function, node) == STOW_OP_INPUT && k-- == 0) {
+      return stow_graph_type(function, stow_graph_first_result(function, node));
+    }
+  }
+  return NULL;
+}
+
+// False where a product is too large.
+static bool count_unit(const stow_type* part, uint64_t* out_unit) {
+  *out_unit = 1;
+  for (uint32_t i = stowi_graph_has_rows(part) ? 1 : 0; i < part->rank; ++i) {
+    if (!stowi_mul_u64(*out_unit, (uint64_t)part->dims[i], out_unit)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// How |whole|, whose dims are numbers, is cut into |part|s; false if it cannot be.
+static bool cut(const blocks* b, const stow_type* part, const stow_type* whole, uint64_t divide,
+                stowi_graph_cut* out) {
+  uint64_t total, slice, span;
+  *out = (stowi_graph_cut){.by_rows = stowi_graph_has_rows(part), .divide = divide};
+  if (part->dtype != whole->dtype || stow_type_elements(whole, &total) != STOW_OK ||
+      !count_unit(part, &out->unit) || divide == 0 ||
+      !stowi_mul_u64(out->unit, out->by_rows ? b->rows : 1, &slice) || slice == 0 ||
+      total % slice != 0) {
+    return false;
+  }
+  out->slices = total / slice;
+  return out->slices == 1 ||
+         (out->slices != 0 && stowi_mul_u64(out->slices, divide, &span) && b->groups % span == 0);
+}
+
+static uint64_t divide_of(const blocks* b, size_t k) {
+  int64_t divide = k < b->divide->count ? b->divide->ints[k] : 1;
+  return divide < 0 ? 0 : (uint64_t)divide;
+}
+
+static bool has_numbers(const stow_type* type) {
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    if (!stow_dim_is_const(type->dims[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static stow_status check_operands(stow_shape_call* call, const blocks* b) {
+  stowi_graph_cut made;
+  for (size_t k = 0; k < stow_shape_operand_count(call); ++k) {
+    const stow_type* type = stow_shape_operand(call, k);
+    const stow_type* part = input_type(b->function, k);
+    if (part == NULL || type == NULL) {
+      return stow_shape_fail(call, "operand %zu is %s", k,
+                             part == NULL ? "one more than the function has inputs" : "absent");
+    }
+    if (stowi_graph_shape_is_upper_bounded(call, k)) {
+      return stow_shape_fail(call, "operand %zu has upper-bounded dims", k);
+    }
+    if (has_numbers(type) && !cut(b, part, type, divide_of(b, k), &made)) {
+      return stow_shape_fail(call, "operand %zu cannot be cut into %s for %llu groups of %llu rows",
+                             k, stowi_graph_describe_type(b->function, part).text,
+                             (unsigned long long)b->groups, (unsigned long long)b->rows);
+    }
+  }
+  return input_type(b->function, stow_shape_operand_count(call)) == NULL
+             ? STOW_OK
+             : stow_shape_fail(call, "the function has more inputs than there are operands");
+}
+
+static stow_status check_results(stow_shape_call* call, const blocks* b) {
+  stowi_graph_cut made;
+  if (stow_shape_result_count(call) != b->function->outputs.count) {
+    return stow_shape_fail(call, "the function has %zu outputs, not %zu",
+                           b->function->outputs.count, stow_shape_result_count(call));
+  }
+  for (size_t k = 0; k < stow_shape_result_count(call); ++k) {
+    const stow_type* type = stow_shape_declared(call, k);
+    const stow_type* part = stow_graph_type(b->function, b->function->outputs.data[k]);
+    if (type == NULL) {
+      return stow_shape_fail(call, "the type of result %zu must be declared", k);
+    }
+    if (has_numbers(type) && (!cut(b, part, type, 1, &made) || made.slices != b->groups)) {
+      return stow_shape_fail(call, "result %zu is not %llu groups of %llu rows of %s", k,
+                             (unsigned long long)b->groups, (unsigned long long)b->rows,
+                             stowi_graph_describe_type(b->function, part).text);
+    }
+    stow_shape_set_result(call, k, type);
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_graph_shape_blocks(stow_shape_call* call) {
+  blocks b = blocks_of(call);
+  if (b.function == NULL) {
+    return stow_shape_fail(call, "the graph has no function @%.*s",
+                           STOWI_STR_ARG(stow_shape_attr(call, "function")->s));
+  }
+  if (b.groups == 0 || b.rows == 0) {
+    return stow_shape_fail(call, "groups and rows must be 1 or more");
+  }
+  STOW_TRY(check_operands(call, &b));
+  return check_results(call, &b);
+}
+
+// Row i of a result is written when row i of the operand has been read, whatever a block is.
+stow_in_place stowi_graph_in_place_blocks(const stow_shape_call* call, size_t k, size_t operand) {
+  blocks b = blocks_of(call);
+  const stow_type* whole = stow_shape_operand(call, operand);
+  const stow_type* result = stow_shape_declared(call, k);
+  const stow_type* part = stow_graph_type(b.function, b.function->outputs.data[k]);
+  stowi_graph_cut from, to;
+  bool fits = cut(&b, input_type(b.function, operand), whole, divide_of(&b, operand), &from) &&
+              cut(&b, part, result, 1, &to) && from.by_rows && from.slices == b.groups &&
+              from.unit == to.unit &&
+              stow_dtype_bits(whole->dtype) == stow_dtype_bits(result->dtype) &&
+              stowi_graph_function_overwrites(b.function, k, operand);
+  return fits ? STOW_IN_PLACE_ALONE : STOW_IN_PLACE_NEVER;
+}
+
+bool stowi_graph_cut_operand(const stow_graph* graph, stow_node node, size_t k,
+                             stowi_graph_cut* out_cut) {
+  stow_shape_call call =
+      stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
+  blocks b = blocks_of(&call);
+  return cut(&b, input_type(b.function, k), stow_shape_operand(&call, k), divide_of(&b, k),
+             out_cut);
+}
+
+bool stowi_graph_cut_result(const stow_graph* graph, stow_node node, size_t k,
+                            stowi_graph_cut* out_cut) {
+  stow_shape_call call =
+      stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
+  blocks b = blocks_of(&call);
+  stow_value result = stow_graph_first_result(graph, node) + (stow_value)k;
+  return cut(&b, stow_graph_type(b.function, b.function->outputs.data[k]),
+             stow_graph_type(graph, result), 1, out_cut);
+}

@@ -1,0 +1,164 @@
+// Functions, and `blocks` nodes that apply them: what is accepted, what is refused and why, and
+// that texts, copies and fingerprints have them.
+#include <stdio.h>
+#include <stowage/text.h>
+#include <string.h>
+
+#include "graph/api.h"
+#include "support/fault.h"
+#include "support/test.h"
+
+#define INPUT "    %0 = input \"x\" : f32[?rows, 4]\n"
+#define SOFTMAX "    %1 = softmax(%0) {axis = 1} : f32[?rows, 4]\n    return %1\n"
+#define NODES                                                                \
+  "  %0 = input \"x\" : f32[6, 4]\n"                                         \
+  "  %1 = blocks(%0) {function = \"f\", groups = 2, rows = 3} : f32[6, 4]\n" \
+  "  return %1\n"
+
+static stow_module* parse(const char* function, const char* rest, stow_diag* diag) {
+  char text[2048];
+  stow_module* module = NULL;
+  int size =
+      snprintf(text, sizeof(text), "graph @g {\n  function @f {\n%s  }\n%s}\n", function, rest);
+  stow_diag_init(diag);
+  (void)stow_module_parse(text, (size_t)size, NULL, NULL, stow_allocator_default(), diag, &module);
+  return module;
+}
+
+static void refuses(const char* function, const char* rest, const char* why, int line) {
+  stow_diag diag;
+  stow_module* module = parse(function, rest, &diag);
+  test_check(module == NULL, __FILE__, line, "accepted");
+  test_check(strstr(diag.message, why) != NULL, __FILE__, line, "\"%s\" has no \"%s\"",
+             diag.message, why);
+  test_check(module != NULL || diag.line != 0, __FILE__, line, "no line");
+  stow_module_destroy(module);
+}
+#define REFUSES(function, rest, why) refuses(function, rest, why, __LINE__)
+
+TEST(TextsOfFunctionsAreTheSameAgain) {
+  stow_diag diag;
+  stow_string printed;
+  stow_string_init(&printed, stow_allocator_default());
+  stow_module* module = parse(INPUT SOFTMAX, NODES, &diag);
+  REQUIRE(module != NULL);
+  CHECK(stow_module_print(module, stow_string_writer(&printed)) == STOW_OK);
+  CHECK_TEXT(printed.data, "graph @g {\n  function @f {\n" INPUT SOFTMAX "  }\n" NODES "}\n");
+  CHECK_U64(stow_graph_function_count(stow_module_graph(module, 0)), 1);
+  CHECK(stow_graph_function(stow_module_graph(module, 0), 1) == NULL);
+  stow_string_free(&printed);
+  stow_module_destroy(module);
+}
+
+TEST(WhatMixesRowsIsRefused) {
+  REFUSES(INPUT "    %1 = softmax(%0) {axis = 0} : f32[?rows, 4]\n    return %1\n", NODES,
+          "softmax %1 does not compute each row from the same row alone");
+  REFUSES(INPUT "    %1 = softmax(%0) {axis = -2} : f32[?rows, 4]\n    return %1\n", NODES,
+          "does not compute each row");
+  REFUSES(INPUT "    %1 = reduce(%0) {axes = [0]} : f32[1, 4]\n    return %1\n", NODES,
+          "does not compute each row");
+  REFUSES(INPUT "    %1 = reduce(%0) : f32[1, 1]\n    return %1\n", NODES,
+          "does not compute each row");
+  REFUSES(INPUT "    %1 = cumsum(%0) {axis = 0} : f32[?rows, 4]\n    return %1\n", NODES,
+          "does not compute each row");
+  REFUSES(
+      "    %0 = input \"x\" : f32[?rows]\n    %1 = input \"y\" : f32[?rows, 4]\n"
+      "    %2 = mul(%1, %1) : f32[?rows, 4]\n    %3 = unsqueeze(%0) {axes = [1]} : f32[?rows, 1]\n"
+      "    return %2\n",
+      NODES, "unsqueeze %3 does not compute");
+  REFUSES(
+      "    %0 = input \"x\" : f32[?rows, 4]\n    %1 = input \"y\" : f32[4, ?rows]\n"
+      "    %2 = matmul(%0, %1) : f32[?rows, ?rows]\n    return %2\n",
+      NODES, "has a dim that is neither a number nor, first, ?rows");
+}
+
+TEST(WhatIsNoFunctionIsRefused) {
+  REFUSES("    %0 = input \"x\" : f32[?seq, 4]\n    %1 = relu(%0) : f32[?seq, 4]\n    return %1\n",
+          NODES, "neither a number nor");
+  REFUSES("    %0 = input \"x\" : f32[?rows, 4]\n    return %0\n", NODES,
+          "is an output, but not computed for each row");
+  REFUSES("    %0 = input \"x\" : f32[4]\n    %1 = relu(%0) : f32[4]\n    return %1\n", NODES,
+          "is an output, but not computed for each row");
+  REFUSES(INPUT "    %1 = relu(%0) : f32[?rows, 4]\n    return %1, %1\n", NODES,
+          "is an output twice");
+  REFUSES(
+      "    %0 = constant \"c\" {data = [1]} : f32[1]\n    %1 = relu(%0) : f32[1]\n    return %1\n",
+      NODES, "constant %0 \"c\" does not compute");
+  REFUSES("    %0 = input \"x\" : u4[?rows, 4]\n    %1 = relu(%0) : u4[?rows, 4]\n    return %1\n",
+          NODES, "has elements below a byte");
+  REFUSES(
+      "    %0 = input \"x\" : f32[?rows, 0]\n    %1 = relu(%0) : f32[?rows, 0]\n    return %1\n",
+      NODES, "has no elements");
+  REFUSES(INPUT "    %1 = relu(%0) : f32[?rows, 4] with {own = [0]}\n    return %1\n", NODES,
+          "has a `with` clause");
+  REFUSES(INPUT SOFTMAX, "  function @f {\n" INPUT SOFTMAX "  }\n" NODES,
+          "function @f is defined twice");
+}
+
+TEST(BlocksMustFitTheFunction) {
+#define NODE(text, type) "  %0 = input \"x\" : f32[6, 4]\n  %1 = " text " : " type "\n  return %1\n"
+  const char* f = INPUT SOFTMAX;
+  REFUSES(f, NODE("blocks(%0) {function = \"g\", rows = 6}", "f32[6, 4]"), "no function @g");
+  REFUSES(f, NODE("blocks(%0) {function = \"f\", rows = 0}", "f32[6, 4]"), "must be 1 or more");
+  REFUSES(f, NODE("blocks(%0) {function = \"f\", rows = 4}", "f32[6, 4]"),
+          "operand 0 cannot be cut into f32[?rows, 4] for 1 groups of 4 rows");
+  REFUSES(f, NODE("blocks(%0) {function = \"f\", rows = 6, groups = 3}", "f32[6, 4]"),
+          "result 0 is not 3 groups of 6 rows of f32[?rows, 4]");
+  REFUSES(f, NODE("blocks(%0) {function = \"f\", rows = 6}", "f16[6, 4]"), "result 0 is not");
+  REFUSES(f, NODE("blocks(%0, %0) {function = \"f\", rows = 6}", "f32[6, 4]"),
+          "operand 1 is one more than the function has inputs");
+  REFUSES(f,
+          NODE("blocks(%0) {function = \"f\", groups = 6, rows = 2, divide = [4]}", "f32[12, 4]"),
+          "operand 0 cannot be cut");
+  REFUSES(INPUT
+          "    %1 = input \"y\" : f32[4]\n    %2 = mul(%0, %1) : f32[?rows, 4]\n    return %2\n",
+          NODES, "more inputs than there are operands");
+}
+
+TEST(FingerprintsKnowFunctions) {
+  stow_diag diag;
+  stow_module* a = parse(INPUT SOFTMAX, NODES, &diag);
+  stow_module* b = parse(
+      INPUT "    %1 = log_softmax(%0) {axis = 1} : f32[?rows, 4]\n    return %1\n", NODES, &diag);
+  REQUIRE(a != NULL && b != NULL);
+  CHECK(stow_graph_fingerprint(stow_module_graph(a, 0)) !=
+        stow_graph_fingerprint(stow_module_graph(b, 0)));
+  stow_module_destroy(a);
+  stow_module_destroy(b);
+}
+
+static stow_status attempt(stow_allocator allocator, void* user) {
+  const stow_graph* graph = (const stow_graph*)user;
+  stow_graph* simple = NULL;
+  stow_string printed;
+  stow_status status = stow_graph_simplify(graph, allocator, NULL, &simple);
+  if (status == STOW_OK) {
+    stow_string_init(&printed, stow_allocator_default());
+    CHECK(stow_graph_print(simple, stow_string_writer(&printed)) == STOW_OK);
+    CHECK_TEXT(printed.data, "graph @g {\n  function @f {\n" INPUT SOFTMAX "  }\n" NODES "}\n");
+    stow_string_free(&printed);
+  }
+  stow_graph_destroy(simple);
+  return status;
+}
+
+TEST(CopiesHaveFunctions) {
+  stow_diag diag;
+  stow_module* module = parse(INPUT SOFTMAX, NODES, &diag);
+  REQUIRE(module != NULL);
+  CHECK(test_fault_sweep(attempt, stow_module_graph(module, 0)) > 10);
+  stow_module_destroy(module);
+}
+
+static stow_status attempt_parse(stow_allocator allocator, void* user) {
+  stow_module* module = NULL;
+  const char* text = (const char*)user;
+  stow_status status = stow_module_parse(text, strlen(text), NULL, NULL, allocator, NULL, &module);
+  stow_module_destroy(module);
+  return status;
+}
+
+TEST(EveryAllocationMayFail) {
+  char text[] = "graph @g {\n  function @f {\n" INPUT SOFTMAX "  }\n" NODES "}\n";
+  CHECK(test_fault_sweep(attempt_parse, text) > 10);
+}
