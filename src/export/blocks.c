@@ -51,7 +51,7 @@ stow_status stowi_export_add_blocks(stowi_export* program, stow_node node, stow_
 
 static void print_values(stowi_export_out* out, size_t number,
                          const stowi_kernel_block_body* body) {
-  static const char* const homes[] = {"SCRATCH", "OPERAND", "RESULT"};
+  static const char* const homes[] = {"SCRATCH", "OPERAND", "RESULT", "GATHER", "SCATTER"};
   stowi_export_put(out, "static const stowi_kernel_block_value body_%zu_values[] = {\n", number);
   for (uint32_t i = 0; i < body->value_count; ++i) {
     const stowi_kernel_block_value* value = &body->values[i];
@@ -134,8 +134,11 @@ static void print_body(stowi_export_out* out, size_t number, const stowi_kernel_
 
 static void print_cuts(stowi_export_out* out, const stowi_kernel_block_cut* cuts, size_t count) {
   for (size_t k = 0; k < count; ++k) {
-    stowi_export_put(out, "    {%" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u},\n",
-                     cuts[k].row, cuts[k].slice, cuts[k].slices, cuts[k].divide);
+    stowi_export_put(out,
+                     "    {%" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64
+                     "u, %" PRIu64 "u},\n",
+                     cuts[k].row, cuts[k].slice, cuts[k].pieces, cuts[k].pitch, cuts[k].slices,
+                     cuts[k].divide);
   }
 }
 
