@@ -133,6 +133,15 @@ static bool is_local_conv(const stow_graph* graph, stow_node node) {
          stow_str_equal(stow_graph_attr(graph, node, "auto_pad")->s, stow_str_of("notset"));
 }
 
+// Scales and zero points are one number each, or a list along another dim.
+static bool is_local_quantization(const stow_graph* graph, stow_node node, int64_t rows) {
+  const stow_value* operands = stow_graph_operands(graph, node);
+  const stow_type* scale = stow_graph_type(graph, operands[1]);
+  const stow_attr* block = stow_graph_attr(graph, node, "block_size");
+  int64_t axis = normal_axis(graph, node, stow_graph_attr(graph, node, "axis")->i);
+  return scale->rank == 0 || (scale->rank == 1 && axis != rows && (block == NULL || block->i == 0));
+}
+
 // Whether row i of every result depends on row i of operands with rows alone.
 static bool is_local(const stow_graph* graph, stow_node node) {
   const stow_value* operands = stow_graph_operands(graph, node);
@@ -161,6 +170,9 @@ static bool is_local(const stow_graph* graph, stow_node node) {
              !stow_graph_attr(graph, node, "training")->b &&
              stow_graph_attr(graph, node, "spatial")->b;
     case STOW_OP_CONV: return is_local_conv(graph, node);
+    case STOW_OP_QUANTIZE_LINEAR:
+    case STOW_OP_DEQUANTIZE_LINEAR: return is_local_quantization(graph, node, rows);
+    case STOW_OP_TRANSPOSE: return true;
     default: return false;
   }
 }

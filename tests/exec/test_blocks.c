@@ -300,6 +300,40 @@ TEST(ConvolutionsTakeColumns) {
   stow_module_destroy(module);
 }
 
+// Rows of a quantised table, as columns of a matrix that nobody ever sees as a whole.
+TEST(ProductsTakeColumnsOfATable) {
+  static const char graph_text[] =
+      "graph @g {\n"
+      "  function @f {\n"
+      "    %0 = input \"x\" : f32[3, 16]\n    %1 = input \"w\" : i8[?rows, 16]\n"
+      "    %2 = input \"s\" : f32[]\n    %3 = input \"b\" : f32[?rows]\n"
+      "    %4 = transpose(%1) : i8[16, ?rows]\n"
+      "    %5 = dequantize_linear(%4, %2) : f32[16, ?rows]\n"
+      "    %6 = matmul(%0, %5) : f32[3, ?rows]\n"
+      "    %7 = add(%6, %3) : f32[3, ?rows]\n"
+      "    return %7\n  }\n"
+      "  %0 = input \"x\" : f32[3, 16]\n  %1 = input \"y\" : f32[1001, 16]\n"
+      "  %2 = input \"s\" : f32[]\n  %3 = input \"b\" : f32[1001]\n"
+      "  %4 = cast(%1) : i8[1001, 16]\n"
+      "  %5 = transpose(%4) : i8[16, 1001]\n"
+      "  %6 = dequantize_linear(%5, %2) : f32[16, 1001]\n"
+      "  %7 = matmul(%0, %6) : f32[3, 1001]\n"
+      "  %8 = add(%7, %3) : f32[3, 1001]\n"
+      "  %9 = blocks(%0, %4, %2, %3) {function = \"f\", rows = 1001} : f32[3, 1001]\n"
+      "  return %8, %9\n}\n";
+  stow_module* module = NULL;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_module_parse(graph_text, sizeof(graph_text) - 1, NULL, NULL,
+                                         stow_allocator_default(), &diag, &module);
+  test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message);
+  for (uint32_t variant = 0; module != NULL && variant < 4; ++variant) {
+    run(stow_module_graph(module, 0), 1 + variant % 3, variant, variant == 2, 1, variant,
+        stow_allocator_default());
+  }
+  stow_module_destroy(module);
+}
+
 static stow_status attempt(stow_allocator allocator, void* user) {
   return run((const stow_graph*)user, 1, UINT32_MAX, false, 1, 0, allocator);
 }
