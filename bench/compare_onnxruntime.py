@@ -2,8 +2,8 @@
 """Compares the memory that Stowage plans for models with what onnxruntime's planner allocates.
 
     compare_onnxruntime.py --stowage COMMAND --theirs BENCH_ONNXRUNTIME
-                           [--models FOLDER] [--light FOLDER] [--only LABEL …] [--repeat N]
-                           [--json FILE]
+                           [--models FOLDER [--table FILE]] [--light FOLDER] [--only LABEL …]
+                           [--repeat N] [--json FILE] [--best]
 
 --models is what scripts/fetch-models.sh filled, --light the folder of the light CNNs of the ONNX
 backend suite. Needs onnx and numpy.
@@ -20,6 +20,11 @@ Theirs is what bench_onnxruntime counts at level 1: the block that a run allocat
 measured with the symbols open and with numbers in their place, where its planner works differently;
 the smaller block is shown. If a model has If or Loop, the block does not include their bodies: the
 highest sum of live bytes of the run is shown instead, marked *, including scratch of kernels.
+
+With --best, everything that a run needs besides weights and inputs is compared: ours is the arena
+with outputs and scratch, as `stowage plan` says by default and with --rewrite none. Theirs is the
+smaller of the planned block plus outputs and of the highest sum of live bytes, over all levels of
+optimisation, with the symbols open and with numbers in their place.
 """
 import argparse
 import glob
@@ -89,8 +94,8 @@ def declare_outputs(model, names):
     model.graph.output.extend(onnx.ValueInfoProto(name=n) for n in names if n not in have)
 
 
-def run_theirs(model, entry, options, scratch, name):
-    """One session: saves the model, runs it, and leaves its graph after level 1."""
+def run_theirs(model, entry, options, scratch, name, level="1"):
+    """One session: saves the model, runs it, and leaves its graph after that level."""
     import onnx
     path = os.path.join(scratch, name + ".onnx")
     onnx.save(model, path)
@@ -99,7 +104,8 @@ def run_theirs(model, entry, options, scratch, name):
     model_table.bind_inputs(bound, entry.binds)
     values = {**entry.values, **RUN_VALUES.get(entry.label, {})}
     found = attempt(lambda: run_json([
-        options.theirs, path, "--level", "1", "--save", os.path.join(scratch, name + "-1.onnx"),
+        options.theirs, path, "--level", level,
+        "--save", os.path.join(scratch, f"{name}-{level}.onnx"),
         *write_inputs(bound, values, scratch)]))
     os.remove(path)
     return found
@@ -198,6 +204,69 @@ def compare(entry, options):
                 "ms": planning_ms(options, path, words) if "failed" not in whole else None}
 
 
+LEVELS = ("0", "1", "2", "99")
+
+
+def output_bytes(model, shapes):
+    import onnx
+    import numpy
+    total = 0
+    for info in model.graph.output:
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
+        total += int(numpy.prod(shapes.get(info.name, [0]))) * numpy.dtype(dtype).itemsize
+    return total
+
+
+def best_theirs(entry, options, scratch):
+    """The fewest bytes of any level: (bytes, level, what was counted)."""
+    import onnx
+    found = []
+    for name in ("open", "numbers") if entry.binds else ("open",):
+        model = onnx.load(entry.path)
+        if name == "numbers":
+            model_table.bind_inputs(model, entry.binds)
+        for level in LEVELS:
+            seen = run_theirs(model, entry, options, scratch, name, level)
+            if "failed" in seen:
+                print(f"{entry.label}, level {level}: {seen['failed']}", file=sys.stderr)
+                continue
+            counted = [(seen["unplanned"], level, name, "live bytes")]
+            if seen["block"] and not has_bodies(model.graph):
+                block = seen["block"] + output_bytes(model, seen["outputs"])
+                counted.append((block, level, name, "block and outputs"))
+            found += counted
+    return min(found) if found else None
+
+
+def compare_best(entry, options):
+    words = [w for pair in zip(entry.args[::2], entry.args[1::2]) for w in pair]
+    with tempfile.TemporaryDirectory() as scratch:
+        theirs = best_theirs(entry, options, scratch)
+    ours = {}
+    for name, more in (("rewritten", []), ("as it is", ["--rewrite", "none"])):
+        ours[name] = attempt(lambda m=more: {"arena": run_json(
+            [options.stowage, "plan", entry.path, "--format", "json", "--no-inputs", *words, *m])
+            ["arena_size"]})
+        if "failed" in ours[name]:
+            print(f"{entry.label}: {ours[name]['failed']}", file=sys.stderr)
+    return {"label": entry.label, "theirs": theirs, "ours": ours}
+
+
+def print_best(row):
+    theirs = row["theirs"]
+    arenas = [row["ours"][name].get("arena") for name in ("as it is", "rewritten")]
+    cells = [row["label"], *(mb(arena) for arena in arenas), mb(theirs and theirs[0]),
+             f"{theirs[3]}, level {theirs[1]}, {theirs[2]}" if theirs else "",
+             f"{arenas[1] / theirs[0]:.2f}" if theirs and arenas[1] is not None else ""]
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def print_best_heading():
+    print("In MB, with outputs and scratch, without inputs.\n")
+    print("| model | as it is | rewritten | onnxruntime | counted | ratio |")
+    print("|" + " --- |" * 6)
+
+
 def mb(count):
     return "" if count is None else f"{count / 1e6:.3f}"
 
@@ -232,7 +301,7 @@ def print_row(row, options):
 def entries_of(options):
     entries = []
     if options.models:
-        entries += model_table.read_table(options.models, options.only)[0]
+        entries += model_table.read_table(options.models, options.only, options.table)[0]
     if options.light:
         light = [LightEntry(path) for path in sorted(glob.glob(options.light + "/*.onnx"))]
         entries += [e for e in light if not options.only or e.label in options.only]
@@ -245,7 +314,9 @@ def main():
     parser.add_argument("--stowage", required=True, help="the command")
     parser.add_argument("--theirs", required=True, help="the program bench_onnxruntime")
     parser.add_argument("--models")
+    parser.add_argument("--table", help="models in the folder, as tests/onnx/models/models.txt")
     parser.add_argument("--light")
+    parser.add_argument("--best", action="store_true", help="see above")
     parser.add_argument("--only", nargs="*", default=())
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--json", help="all numbers, one object a line")
@@ -254,8 +325,12 @@ def main():
     options = parser.parse_args()
     options.steps = (("plain", []),) if options.plain_only else STEPS
     rows = []
-    print_heading(options)
+    (print_best_heading if options.best else lambda: print_heading(options))()
     for entry in entries_of(options):
+        if options.best:
+            rows.append(compare_best(entry, options))
+            print_best(rows[-1])
+            continue
         rows.append(compare(entry, options))
         print_row(rows[-1], options)
         for side in ("ours", "same"):
