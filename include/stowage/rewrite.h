@@ -11,7 +11,7 @@
 // *Folding* moves nodes that depend on weights alone into a second graph, the fold graph. What
 // other nodes read of their results becomes a param, `folded`, without data. It is decided by sizes
 // alone, so that a plan needs no numbers; who runs the graph computes the fold graph first
-// (stow_fold in exec.h).
+// (stow_folded_create in exec.h).
 //
 //     #include <stowage/rewrite.h>
 //
