@@ -348,7 +348,7 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
   }
   bool is_blocks = stowi_export_blocks_of(program, node) != NULL;
   stowi_export_put(out, "%zu, %zu, %zu, STOW_OP_%s, %" PRIu32 ", %" PRIu32 ", %" PRIu64 "u, ",
-                   step->operand_count, step->result_count, step->attr_count, op, node,
+                   step->operand_count, step->result_count, step->attr_count, op, step->seed,
                    is_blocks ? 0 : program->code.variants[node], step->packed);
   if (is_blocks) {
     stowi_export_put(out, "&blocks_%" PRIu32 "},\n", node);
