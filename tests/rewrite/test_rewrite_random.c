@@ -101,6 +101,11 @@ static void compare(tally* t, run_graph* g, const run_trace* before, const stow_
   test_check(after.status == STOW_OK && after.failed == STOW_NODE_NONE, __FILE__, __LINE__,
              "seed %" PRIu64 ": %s", g->seed, after.message);
   for (size_t k = 0; after.is_run && k < stow_graph_output_count(graph); ++k) {
+    stow_str name = stow_graph_value_name(graph, stow_graph_outputs(graph)[k]);
+    stow_str given = stow_graph_value_name(g->graph, stow_graph_outputs(g->graph)[k]);
+    test_check(stow_str_equal(name, given), __FILE__, __LINE__,
+               "seed %" PRIu64 ": output %zu is called '%.*s'", g->seed, k, (int)name.size,
+               name.data);
     test_check(after.outputs[k] == before->outputs[k], __FILE__, __LINE__,
                "seed %" PRIu64 ": output %zu differs", g->seed, k);
   }
