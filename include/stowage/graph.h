@@ -216,6 +216,8 @@ STOW_API const stow_value* stow_graph_outputs(const stow_graph* graph);
 // Of a node; |node| must be below stow_graph_node_count.
 STOW_API stow_op stow_graph_op(const stow_graph* graph, stow_node node);
 STOW_API const stow_op_desc* stow_graph_op_desc(const stow_graph* graph, stow_node node);
+// What the node computes, in a word for people: the name of its op; of `blocks`, of its function.
+STOW_API const char* stow_graph_op_name(const stow_graph* graph, stow_node node);
 STOW_API size_t stow_graph_operand_count(const stow_graph* graph, stow_node node);
 // Absent operands are STOW_VALUE_NONE. The operands of a `yield` are what it yields.
 STOW_API const stow_value* stow_graph_operands(const stow_graph* graph, stow_node node);

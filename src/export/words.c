@@ -38,7 +38,7 @@ void stowi_export_label(const stow_graph* graph, stow_node node,
                         char out[STOWI_EXPORT_LABEL_SIZE]) {
   char name[MAX_NAME] = "";
   int size = snprintf(out, STOWI_EXPORT_LABEL_SIZE, "node %" PRIu32 " (%.40s)", node,
-                      stow_graph_op_desc(graph, node)->name);
+                      stow_graph_op_name(graph, node));
   if (stow_graph_result_count(graph, node) > 0) {
     stow_value value = stow_graph_first_result(graph, node);
     stowi_report_escape(stow_graph_value_name(graph, value), name, sizeof name);

@@ -60,7 +60,7 @@ stowi_graph_text stowi_graph_describe_value(const stow_graph* graph, stow_value 
 }
 
 static stow_status put_node(const stow_graph* graph, stow_node node, stow_writer writer) {
-  STOW_TRY(stowi_put(writer, stow_graph_op_desc(graph, node)->name));
+  STOW_TRY(stowi_put(writer, stow_graph_op_name(graph, node)));
   if (stow_graph_result_count(graph, node) == 0) {
     return stowi_printf(writer, " at node %u", (unsigned)node);
   }

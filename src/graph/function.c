@@ -33,6 +33,14 @@ const stow_graph* stowi_graph_find_function(const stow_graph* graph, stow_str na
   return NULL;
 }
 
+const char* stow_graph_op_name(const stow_graph* graph, stow_node node) {
+  const stow_graph* function = NULL;
+  if (stow_graph_op(graph, node) == STOW_OP_BLOCKS) {
+    function = stowi_graph_find_function(graph, stow_graph_attr(graph, node, "function")->s);
+  }
+  return function != NULL ? function->name.data : stow_graph_op_desc(graph, node)->name;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Rows
 

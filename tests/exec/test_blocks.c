@@ -7,6 +7,7 @@
 #include <stowage/text.h>
 #include <string.h>
 
+#include "exec/program/words.h"
 #include "exec/run/prepare.h"
 #include "support/fault.h"
 #include "support/test.h"
@@ -331,6 +332,24 @@ TEST(ProductsTakeColumnsOfATable) {
     run(stow_module_graph(module, 0), 1 + variant % 3, variant, variant == 2, 1, variant,
         stow_allocator_default());
   }
+  stow_module_destroy(module);
+}
+
+TEST(WordsNameWhatWasFused) {
+  static const char graph_text[] =
+      "graph @g {\n"
+      "  function @swish {\n    %0 = input \"x\" : f32[?rows]\n    %1 = sigmoid(%0) : f32[?rows]\n"
+      "    %2 = mul(%0, %1) : f32[?rows]\n    return %2\n  }\n"
+      "  %0 = input \"x\" : f32[6]\n"
+      "  %1 \"y\" = blocks(%0) {function = \"swish\", rows = 6, of = [\"s_3\", \"y\"]} : f32[6]\n"
+      "  %2 = blocks(%1) {function = \"swish\", rows = 6} : f32[6]\n"
+      "  return %1, %2\n}\n";
+  stow_module* module = NULL;
+  REQUIRE(stow_module_parse(graph_text, sizeof(graph_text) - 1, NULL, NULL,
+                            stow_allocator_default(), NULL, &module) == STOW_OK);
+  const stow_graph* graph = stow_module_graph(module, 0);
+  CHECK_TEXT(stowi_exec_words_node(graph, 1).text, "node 1 \"s_3 + y\" (swish)");
+  CHECK_TEXT(stowi_exec_words_node(graph, 2).text, "node 2 (swish)");
   stow_module_destroy(module);
 }
 

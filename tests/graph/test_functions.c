@@ -46,6 +46,8 @@ TEST(TextsOfFunctionsAreTheSameAgain) {
   CHECK_TEXT(printed.data, "graph @g {\n  function @f {\n" INPUT SOFTMAX "  }\n" NODES "}\n");
   CHECK_U64(stow_graph_function_count(stow_module_graph(module, 0)), 1);
   CHECK(stow_graph_function(stow_module_graph(module, 0), 1) == NULL);
+  CHECK_TEXT(stow_graph_op_name(stow_module_graph(module, 0), 0), "input");
+  CHECK_TEXT(stow_graph_op_name(stow_module_graph(module, 0), 1), "f");
   stow_string_free(&printed);
   stow_module_destroy(module);
 }

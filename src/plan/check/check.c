@@ -48,7 +48,7 @@ stowi_plan_label stowi_plan_label_value(const stowi_plan_checker* checker, stow_
 
 stowi_plan_label stowi_plan_label_node(const stowi_plan_checker* checker, stow_node node) {
   stowi_plan_label label;
-  const char* op = stow_graph_op_desc(checker->graph, node)->name;
+  const char* op = stow_graph_op_name(checker->graph, node);
   if (stow_graph_result_count(checker->graph, node) == 0) {
     snprintf(label.text, sizeof(label.text), "node %" PRIu32 " (%.60s)", node, op);
   } else {

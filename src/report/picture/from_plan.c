@@ -46,7 +46,7 @@ static bool prepare(maker* m) {
 
 static stowi_report_picture_text op_text(const maker* m, stow_node node) {
   return stowi_report_picture_intern(m->picture,
-                                     stow_str_of(stow_graph_op_desc(m->from->graph, node)->name));
+                                     stow_str_of(stow_graph_op_name(m->from->graph, node)));
 }
 
 static stowi_report_picture_text type_text(maker* m, stow_value value) {

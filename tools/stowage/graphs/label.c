@@ -29,6 +29,6 @@ void cli_node_label(const stow_graph* graph, stow_node node, char out[CLI_LABEL_
     cli_value_label(graph, stow_graph_first_result(graph, node), result);
   }
   snprintf(out, CLI_LABEL_SIZE, "node %" PRIu32 " (%.40s)%s%.*s", node,
-           stow_graph_op_desc(graph, node)->name, result[0] == '\0' ? "" : " ", CLI_LABEL_SIZE - 64,
+           stow_graph_op_name(graph, node), result[0] == '\0' ? "" : " ", CLI_LABEL_SIZE - 64,
            result);
 }

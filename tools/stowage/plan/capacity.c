@@ -106,8 +106,8 @@ static void tell_no_order(const stow_graph* graph, const stow_plan* plan) {
   format_scratch(scratch_of(plan, ordering.critical), scratch);
   cli_tell_more("no order can fit: when %s runs (node %" PRIu32 "), %" PRIu64
                 " bytes are needed at once%s%s%s",
-                stow_graph_op_desc(graph, ordering.critical)->name, ordering.critical,
-                ordering.any_bound, scratch, tensors[0] == '\0' ? "" : ", the largest: ", tensors);
+                stow_graph_op_name(graph, ordering.critical), ordering.critical, ordering.any_bound,
+                scratch, tensors[0] == '\0' ? "" : ", the largest: ", tensors);
 }
 
 // ---------------------------------------------------------------------------------------------

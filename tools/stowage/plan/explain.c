@@ -107,7 +107,7 @@ static void name_result(const explainer* e, stow_value value, char out[CLI_CELL_
   if (e->summary->model != NULL && !is_number) {
     snprintf(out, CLI_CELL_SIZE - 2, "%s", label);
   } else {
-    const char* op = stow_graph_op_desc(e->graph, stow_graph_producer(e->graph, value))->name;
+    const char* op = stow_graph_op_name(e->graph, stow_graph_producer(e->graph, value));
     snprintf(out, CLI_CELL_SIZE - 2, "%s %s", op, label);
   }
 }
@@ -143,7 +143,7 @@ static void name_other(const explainer* e, const stow_decision* decision, char o
   if (decision->other_value != STOW_VALUE_NONE) {
     name_beside(e, decision->other_value, decision->result, out);
   } else if (node != STOW_NODE_NONE && stow_graph_result_count(e->graph, node) == 0) {
-    snprintf(out, CLI_CELL_SIZE - 2, "%s", stow_graph_op_desc(e->graph, node)->name);
+    snprintf(out, CLI_CELL_SIZE - 2, "%s", stow_graph_op_name(e->graph, node));
   } else if (node != STOW_NODE_NONE) {
     char beside[CLI_LABEL_SIZE];
     cli_summary_name(e->summary, decision->result, beside);
@@ -400,7 +400,7 @@ static void print_critical(const explainer* e, stow_node node) {
     cli_print(e->output, "   by search\n");
     return;
   }
-  const char* op = stow_graph_op_desc(e->graph, node)->name;
+  const char* op = stow_graph_op_name(e->graph, node);
   char name[CLI_LABEL_SIZE] = "";
   if (stow_graph_result_count(e->graph, node) > 0) {
     cli_summary_name(e->summary, stow_graph_first_result(e->graph, node), name);

@@ -388,7 +388,7 @@ static void print_peak_step(const cli_summary* summary, cli_output* output) {
     return;
   }
   stow_node node = stow_plan_order(plan)[step];
-  cli_print(output, ", %s", stow_graph_op_desc(summary->graph, node)->name);
+  cli_print(output, ", %s", stow_graph_op_name(summary->graph, node));
   if (stow_graph_result_count(summary->graph, node) > 0) {
     char label[CLI_LABEL_SIZE];
     cli_value_label(summary->graph, stow_graph_first_result(summary->graph, node), label);
@@ -405,7 +405,7 @@ static void print_peak_maker(const cli_summary* summary, cli_output* output) {
     return;
   }
   stow_node node = stow_plan_order(plan)[step];
-  const char* op = stow_graph_op_desc(summary->graph, node)->name;
+  const char* op = stow_graph_op_name(summary->graph, node);
   cli_print(output, "  while %s ", op);
   if (stow_graph_result_count(summary->graph, node) > 0) {
     char name[CLI_LABEL_SIZE];
@@ -459,7 +459,7 @@ static void print_peak(const cli_summary* summary, cli_output* output) {
     const stow_graph* graph = summary->graph;
     cli_summary_name(summary, value, row[COL_VALUE]);
     snprintf(row[COL_OP], CLI_CELL_SIZE - 2, "%s",
-             stow_graph_op_desc(graph, stow_graph_producer(graph, value))->name);
+             stow_graph_op_name(graph, stow_graph_producer(graph, value)));
     format_type(graph, value, row[COL_TYPE]);
     format_life(summary->plan, value, row[COL_LIFE], CLI_CELL_SIZE);
     add_sizes(row, bytes_at_peak(summary->plan, root), load);

@@ -22,8 +22,8 @@ static void draw(const cli_steps* steps, const stow_exec_event* event, uint64_t 
   }
   snprintf(line + size, sizeof line - 4 - (size_t)size,
            "  step %" PRIu32 " of %" PRIu32 "  %s  %" PRIu64 ".%" PRIu64 " s", event->step + 1,
-           steps->step_count, stow_graph_op_desc(steps->graph, event->node)->name,
-           elapsed / 1000000, elapsed / 100000 % 10);
+           steps->step_count, stow_graph_op_name(steps->graph, event->node), elapsed / 1000000,
+           elapsed / 100000 % 10);
   cli_watch_draw(steps->watch, line);
 }
 

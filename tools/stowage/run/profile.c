@@ -203,7 +203,7 @@ static int compare_rows(const void* a, const void* b) {
 }
 
 static const char* op_name(const cli_profile* profile, stow_node node) {
-  return stow_graph_op_desc(profile->graph, node)->name;
+  return stow_graph_op_name(profile->graph, node);
 }
 
 // Adds a node to the row of its op, or a row of its own.
