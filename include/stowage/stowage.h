@@ -81,6 +81,7 @@
 #include <stowage/op.h>
 #include <stowage/place.h>
 #include <stowage/plan.h>
+#include <stowage/rewrite.h>
 #include <stowage/schedule.h>
 #include <stowage/set.h>
 #include <stowage/sharing.h>

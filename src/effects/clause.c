@@ -286,6 +286,13 @@ static stow_status read_io(const clause* c) {
   return any ? STOW_OK : fail(c, "expected a boundary value or an output of the graph");
 }
 
+// Where random numbers begin: no effect, but executors read it.
+static stow_status read_seed(const clause* c) {
+  return c->attr->kind == STOW_ATTR_INT && is_index(c->attr->i)
+             ? STOW_OK
+             : fail(c, "expected a number from 0 to 4294967295");
+}
+
 // ---------------------------------------------------------------------------------------------
 
 static const struct {
@@ -305,6 +312,7 @@ static const struct {
     {"own", read_own},
     {"state", read_state},
     {"io", read_io},
+    {STOWI_GRAPH_SEED, read_seed},
 };
 #define KEY_COUNT (sizeof(keys) / sizeof(keys[0]))
 
@@ -321,7 +329,7 @@ static stow_status read_entry(const clause* c) {
   }
   return fail(c,
               "unknown key; expected one of scratch, offer, hold, early, overwrite, no_overwrite, "
-              "inside, storage, align, at, own, state, io");
+              "inside, storage, align, at, own, state, io, seed");
 }
 
 stow_status stowi_effects_read_clauses(stow_effects* effects, stow_diag* diag) {

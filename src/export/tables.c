@@ -326,7 +326,7 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
     stowi_export_put(out, "arena + %" PRIu64 ", %" PRIu64 ", ", scratch.offset, scratch.size);
   }
   stowi_export_put(out, "%zu, %zu, %zu, STOW_OP_%s, %" PRIu32 ", %" PRIu32 ", %" PRIu64 "u},\n",
-                   step->operand_count, step->result_count, step->attr_count, op, node,
+                   step->operand_count, step->result_count, step->attr_count, op, step->seed,
                    program->code.variants[node], step->packed);
 }
 

@@ -5,6 +5,7 @@
 #include <stowage/graph.h>
 
 #include "base/shared.h"
+#include "graph/copy.h"
 
 // Parts of a graph as text for diagnostics, cut where they are long.
 typedef struct stowi_graph_text {
@@ -67,6 +68,24 @@ bool stowi_graph_function_overwrites(const stow_graph* function, size_t result, 
 // A copy of the whole graph, which borrows its data.
 STOWI_SHARED stow_status stowi_graph_copy(const stow_graph* graph, stow_allocator allocator,
                                           stow_diag* diag, stow_graph** out_graph);
+
+// Whether nodes of |op| may give other results for the same operands: random ops, and all that the
+// core does not define.
+bool stowi_graph_may_be_random(stow_op op);
+// The number that random numbers of |node| begin at: its id, unless a `with` clause says otherwise.
+#define STOWI_GRAPH_SEED "seed"
+STOWI_SHARED uint32_t stowi_graph_seed(const stow_graph* graph, stow_node node);
+
+// Same name, kind and value; floats bit by bit, so that NaN equals itself.
+bool stowi_graph_attr_equal(const stow_attr* a, const stow_attr* b);
+// Of name, kind and value; the same on every machine.
+uint64_t stowi_graph_attr_hash(uint64_t hash, const stow_attr* attr);
+
+// Which nodes are needed: by outputs, by effects that the caller sees or by `with` clauses; inputs
+// always are. |out_is_needed| has room for all nodes. What needs nothing but known numbers is not
+// told apart, as in stow_graph_simplify.
+stow_status stowi_graph_find_needed(const stow_graph* graph, stow_allocator allocator,
+                                    stow_diag* diag, bool* out_is_needed);
 
 // Rows of the core and of |ops|, which may be NULL.
 STOWI_SHARED size_t stowi_graph_ops_count(const stow_ops* ops);

@@ -51,8 +51,12 @@ stow_type stowi_graph_copier_type(stowi_graph_copier* copier, stow_value value) 
   return type;
 }
 
+static stow_str name_of(const stowi_graph_copier* copier, stow_value value) {
+  return stow_graph_value_name(copier->from, copier->named == NULL ? value : copier->named[value]);
+}
+
 void stowi_graph_copier_name(const stowi_graph_copier* copier, stow_call* call, stow_value value) {
-  stow_str name = stow_graph_value_name(copier->from, value);
+  stow_str name = name_of(copier, value);
   char text[48];
   for (size_t i = 0; name.size == 0; ++i) {
     snprintf(text, sizeof(text), i == 0 ? "%%%lu" : "%%%lu.%zu", (unsigned long)value, i);
@@ -113,7 +117,7 @@ static void copy_results(stowi_graph_copier* copier, stow_call* call, stow_node 
     stow_value value = first + (stow_value)k;
     stow_type type = stowi_graph_copier_type(copier, value);
     stow_call_result_type(call, &type);
-    stow_call_name(call, k, stow_graph_value_name(copier->from, value));
+    stow_call_name(call, k, name_of(copier, value));
     for (uint32_t i = 0; i < type.rank; ++i) {
       if ((copier->from->values.data[value].bounded >> i & 1) != 0) {
         stow_call_bounded_dim(call, k, i);
@@ -137,6 +141,17 @@ static void copy_attrs(const stowi_graph_copier* copier, stow_call* call, stow_n
     if (data != NULL) {
       stow_call_data(call, data, size, false);
     }
+  }
+}
+
+// A node whose random numbers begin at its id keeps them under another id.
+static void keep_seed(const stowi_graph_copier* copier, stow_call* call, stow_node node) {
+  stow_attr seed = stow_attr_named(STOWI_GRAPH_SEED, STOW_ATTR_INT);
+  seed.i = (int64_t)stowi_graph_seed(copier->from, node);
+  bool is_moved =
+      copier->keeps_seeds && seed.i == (int64_t)node && node != stow_graph_node_count(copier->into);
+  if (is_moved && stowi_graph_may_be_random(stow_graph_op(copier->from, node))) {
+    stow_call_with(call, &seed);
   }
 }
 
@@ -166,6 +181,7 @@ stow_status stowi_graph_copier_node(stowi_graph_copier* copier, stow_node node) 
   for (size_t i = 0; i < stowi_graph_with_count(from, node); ++i) {
     STOW_TRY(copy_with(copier, call, stowi_graph_with_at(from, node, i)));
   }
+  keep_seed(copier, call, node);
   copy_results(copier, call, node);
   stow_call_line(call, stow_graph_line(from, node));
   return stow_call_finish(call, copier->diag, NULL);

@@ -21,7 +21,9 @@ typedef struct stowi_graph_copier {
   stow_value* map;  // by value of |from|; STOW_VALUE_NONE: it is not in |into|
   stow_dim* memo;   // by expression of the old dims table
   size_t memo_count;
-  stow_region region;  // the innermost open one, of |from|
+  const stow_value* named;  // by value of |from|: whose name it has; NULL: each has its own
+  bool keeps_seeds;         // random numbers stay, by clauses, where ids of nodes change
+  stow_region region;       // the innermost open one, of |from|
   STOWI_VEC(int64_t) numbers;
 } stowi_graph_copier;
 

@@ -181,6 +181,17 @@ const stow_attr* stowi_graph_with_at(const stow_graph* graph, stow_node node, si
   return graph->attrs.list.data[graph->node_attrs.data[node_of(graph, node)->first_with + index]];
 }
 
+uint32_t stowi_graph_seed(const stow_graph* graph, stow_node node) {
+  size_t count = stowi_graph_with_count(graph, node);
+  for (size_t i = 0; i < count; ++i) {
+    const stow_attr* attr = stowi_graph_with_at(graph, node, i);
+    if (attr->kind == STOW_ATTR_INT && stow_str_equal(attr->name, stow_str_of(STOWI_GRAPH_SEED))) {
+      return (uint32_t)attr->i;
+    }
+  }
+  return node;
+}
+
 const stow_attr* stowi_graph_find_attr(const stow_graph* graph, const uint32_t* ids, size_t count,
                                        stow_str name) {
   for (size_t i = 0; i < count; ++i) {

@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
+#include "graph/api.h"
 
 // ---------------------------------------------------------------------------------------------
 // Types

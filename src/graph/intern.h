@@ -34,9 +34,5 @@ void stowi_graph_type_table_free(stowi_graph_type_table* table, stow_allocator a
 void stowi_graph_attr_table_free(stowi_graph_attr_table* table, stow_allocator allocator);
 
 bool stowi_graph_attr_is_list(stow_attr_kind kind);
-// Same name, kind and value; floats bit by bit, so that NaN equals itself.
-bool stowi_graph_attr_equal(const stow_attr* a, const stow_attr* b);
-// Of name, kind and value; the same on every machine.
-uint64_t stowi_graph_attr_hash(uint64_t hash, const stow_attr* attr);
 
 #endif  // STOWAGE_SRC_GRAPH_INTERN_H_

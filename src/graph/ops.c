@@ -127,6 +127,18 @@ size_t stowi_graph_ops_count(const stow_ops* ops) {
   return STOW_OP_CORE_COUNT + (ops == NULL ? 0 : ops->added.count);
 }
 
+bool stowi_graph_may_be_random(stow_op op) {
+  switch (op) {
+    case STOW_OP_RANDOM_NORMAL:
+    case STOW_OP_RANDOM_UNIFORM:
+    case STOW_OP_BERNOULLI:
+    case STOW_OP_MULTINOMIAL:
+    case STOW_OP_DROPOUT:
+    case STOW_OP_CUSTOM: return true;
+    default: return op >= STOW_OP_CORE_COUNT;
+  }
+}
+
 const stow_op_desc* stow_ops_get(const stow_ops* ops, stow_op op) {
   if (op < STOW_OP_CORE_COUNT) {
     return &stowi_graph_core_row(op)->desc;

@@ -12,7 +12,6 @@
 
 #include "base/diag.h"
 #include "graph/api.h"
-#include "graph/copy.h"
 #include "graph/graph_internal.h"
 #include "graph/known.h"
 
@@ -25,6 +24,7 @@ typedef struct simplifier {
   bool* is_pinned;  // per value: its producer stays
   bool* may_alias;  // per value: its bytes may be an input's
   bool* is_folded;  // per value: becomes a constant
+  bool folds;       // whether any does
   stowi_graph_copier copier;
 } simplifier;
 
@@ -36,7 +36,6 @@ static stow_status init(simplifier* s) {
   s->is_pinned = STOWI_ARRAY_ZERO(s->allocator, bool, values);
   s->may_alias = STOWI_ARRAY_ZERO(s->allocator, bool, values);
   s->is_folded = STOWI_ARRAY_ZERO(s->allocator, bool, values);
-  STOW_TRY(stowi_graph_copier_init(&s->copier, s->from, s->allocator, s->diag));
   return stowi_need_memory(s->is_kept != NULL && s->is_needed != NULL && s->is_pinned != NULL &&
                                s->may_alias != NULL && s->is_folded != NULL,
                            s->diag);
@@ -49,7 +48,6 @@ static void release(simplifier* s) {
   STOWI_ARRAY_FREE(s->allocator, s->is_pinned, values);
   STOWI_ARRAY_FREE(s->allocator, s->may_alias, values);
   STOWI_ARRAY_FREE(s->allocator, s->is_folded, values);
-  stowi_graph_copier_free(&s->copier);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -173,7 +171,7 @@ static bool makes_needed(simplifier* s, stow_node node) {
   for (size_t k = 0; k < stow_graph_result_count(s->from, node); ++k) {
     stow_value value = first + (stow_value)k;
     if (s->is_needed[value]) {
-      s->is_folded[value] = can_fold(s, value);
+      s->is_folded[value] = s->folds && can_fold(s, value);
       result = result || !s->is_folded[value];
     }
   }
@@ -258,29 +256,49 @@ static stow_status build(simplifier* s) {
   return stowi_graph_copier_outputs(&s->copier);
 }
 
+static stow_status mark(simplifier* s) {
+  if (s->from->depth != 0 || s->from->frames[0].closed_count != 0) {
+    return stowi_fail(s->diag, STOW_ERR_INVALID_ARGUMENT, "a region is open, or has no owner");
+  }
+  STOW_TRY(init(s));
+  mark_fixed(s);
+  mark_needed(s);
+  return STOW_OK;
+}
+
+static stow_status copy(simplifier* s, stow_graph** out_graph) {
+  stow_status status = stowi_graph_copier_init(&s->copier, s->from, s->allocator, s->diag);
+  if (status == STOW_OK) {
+    status = build(s);
+  }
+  *out_graph = s->copier.into;
+  stowi_graph_copier_free(&s->copier);
+  if (status != STOW_OK) {
+    stow_graph_destroy(*out_graph);
+    *out_graph = NULL;
+  }
+  return status;
+}
+
 stow_status stow_graph_simplify(const stow_graph* graph, stow_allocator allocator, stow_diag* diag,
                                 stow_graph** out_graph) {
   *out_graph = NULL;
-  if (graph->depth != 0 || graph->frames[0].closed_count != 0) {
-    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "a region is open, or has no owner");
-  }
-  simplifier s;
-  memset(&s, 0, sizeof(s));
-  s.from = graph;
-  s.diag = diag;
-  s.allocator = allocator;
-  stow_status status = init(&s);
+  simplifier s = {.from = graph, .diag = diag, .allocator = allocator, .folds = true};
+  stow_status status = mark(&s);
   if (status == STOW_OK) {
-    mark_fixed(&s);
-    mark_needed(&s);
-    status = build(&s);
+    status = copy(&s, out_graph);
   }
-  stow_graph* made = s.copier.into;
   release(&s);
-  if (status != STOW_OK) {
-    stow_graph_destroy(made);
-    return status;
+  return status;
+}
+
+stow_status stowi_graph_find_needed(const stow_graph* graph, stow_allocator allocator,
+                                    stow_diag* diag, bool* out_is_needed) {
+  simplifier s = {.from = graph, .diag = diag, .allocator = allocator};
+  stow_status status = mark(&s);
+  if (status == STOW_OK) {
+    memcpy(out_is_needed, s.is_kept, graph->nodes.count * sizeof(*out_is_needed));
   }
-  *out_graph = made;
-  return STOW_OK;
+  release(&s);
+  return status;
 }

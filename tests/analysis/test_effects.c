@@ -371,6 +371,7 @@ TEST(AWrongClauseReportsPlaceAndExpectation) {
   check_clause("early = true", invalid, "expected a list of pairs [result, value");
   check_clause("no_overwrite = [0, 3]", invalid, "operand 3 is out of range (3 operands)");
   check_clause("no_overwrite = [-1, 0]", invalid, "expected result and operand indices");
+  check_clause("seed = -1", invalid, "expected a number from 0 to 4294967295");
   check_clause("no_overwrite = 1", invalid, "expected a list of pairs [result, operand");
   check_clause("overwrite = [0, 3]", invalid, "operand 3 is out of range (3 operands)");
   check_clause("overwrite = [0, -3]", invalid, "expected result and operand indices");

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 #include "exec/kernels/support/attrs.h"
+#include "graph/api.h"
 
 // ---------------------------------------------------------------------------------------------
 // Values
@@ -95,6 +96,7 @@ static void describe_step(stowi_exec_program* program, stow_node node, size_t fi
                             .attr_ids = program->attr_ids + first_attr,
                             .attr_count = list_attrs(graph, node, program->attrs + first_attr),
                             .scratch_index = SIZE_MAX,
+                            .seed = stowi_graph_seed(graph, node),
                             .is_bounded = stowi_exec_is_bounded(graph, node)};
   program->most_operands = larger(program->most_operands, step->operand_count);
   program->most_results = larger(program->most_results, step->result_count);

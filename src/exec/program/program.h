@@ -54,6 +54,7 @@ typedef struct stowi_exec_step {
   stowi_exec_price prices[STOWI_EXEC_MOST_PRICES];
   uint32_t price_count;  // 0 without a kernel
   uint64_t packed;       // bit k: operand k is
+  uint32_t seed;         // that its random numbers begin at: the node, unless a clause says so
   bool is_bounded;       // dims of its results are computed again in each run
 } stowi_exec_step;
 

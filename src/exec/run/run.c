@@ -73,7 +73,7 @@ static void set_call(stow_exec* exec, stow_node node) {
   stow_kernel_call* call = &exec->frame.call;
   stow_slot scratch = exec->code.scratch[node];
   stowi_exec_frame_call(&exec->frame, node);
-  call->seed = stowi_kernel_seed(node, exec->rounds);
+  call->seed = stowi_kernel_seed(exec->program->steps[node].seed, exec->rounds);
   call->variant = exec->code.variants[node];
   if (scratch.size != 0) {
     call->scratch = exec->base + scratch.offset;

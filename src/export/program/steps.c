@@ -51,7 +51,7 @@ static bool run_step(stow_program_state* state, const stow_program_step* step) {
                            .scratch = step->scratch,
                            .scratch_size = step->scratch_size,
                            .workers = 1,
-                           .seed = stowi_kernel_seed(step->node, state->rounds),
+                           .seed = stowi_kernel_seed(step->seed, state->rounds),
                            .variant = step->variant,
                            .packed = step->packed,
                            .user = step->kernel->user,

@@ -18,7 +18,7 @@ typedef struct stow_program_step {
   uint32_t result_count;
   uint32_t attr_count;
   uint32_t op;
-  uint32_t node;     // in the model's graph: seeds are made of it
+  uint32_t seed;     // that random numbers begin at
   uint32_t variant;  // of the kernel
   uint64_t packed;   // operands whose weights are
 } stow_program_step;

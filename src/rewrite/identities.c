@@ -1,0 +1,184 @@
+// Nodes that change nothing are left out, and two of a kind that rearrange elements become one.
+//
+// A view that begins where its operand does and has its type has its elements. Of ops that make no
+// views, only those are listed whose results have the operand's elements in all cases: x + 0 is not
+// x (−0), nor is x × 1 (NaN). A transpose is merged with the one before it only if nothing else
+// reads that, since both operands would be live otherwise.
+#include "base/diag.h"
+#include "rewrite/rules.h"
+
+// ---------------------------------------------------------------------------------------------
+// Nodes that change nothing
+
+static bool is_list_of_zeros(const stow_graph* graph, stow_node node, const char* name, size_t k) {
+  const stow_attr* attr = stow_graph_attr(graph, node, name);
+  if (attr != NULL && attr->kind == STOW_ATTR_INTS && attr->count != 0) {
+    bool all = true;
+    for (size_t i = 0; i < attr->count; ++i) {
+      all = all && attr->ints[i] == 0;
+    }
+    return all;
+  }
+  stow_value list = k < stow_graph_operand_count(graph, node) ? stow_graph_operands(graph, node)[k]
+                                                              : STOW_VALUE_NONE;
+  uint64_t count;
+  int64_t number;
+  bool all = list != STOW_VALUE_NONE &&
+             stow_type_elements(stow_graph_type(graph, list), &count) == STOW_OK &&
+             count <= 2 * STOW_MAX_RANK;
+  for (size_t i = 0; all && i < count; ++i) {
+    all = stow_graph_known_int(graph, list, i, &number) && number == 0;
+  }
+  return all;
+}
+
+// Whether the result, which has the type of operand 0, has its elements.
+static bool has_same_elements(const stow_graph* graph, stow_node node) {
+  stow_view view;
+  if (stow_graph_view(graph, node, 0, &view)) {
+    return view.operand == 0 && view.element_offset == 0;
+  }
+  switch (stow_graph_op(graph, node)) {
+    case STOW_OP_EXPAND:
+    case STOW_OP_NARROW:
+    case STOW_OP_TILE: return true;
+    case STOW_OP_CONCAT: return stow_graph_operand_count(graph, node) == 1;
+    case STOW_OP_PAD: return is_list_of_zeros(graph, node, "pads", 1);
+    default: return false;
+  }
+}
+
+static stow_status drop_identity(stowi_rewrite_pass* pass, stow_node node, bool* out_is_done) {
+  stow_value result = stow_graph_first_result(pass->graph, node);
+  stow_value operand = stow_graph_operand_count(pass->graph, node) == 0
+                           ? STOW_VALUE_NONE
+                           : stowi_rewrite_read(pass, stow_graph_operands(pass->graph, node)[0]);
+  *out_is_done =
+      operand != STOW_VALUE_NONE && stowi_rewrite_same_type(pass->graph, operand, result) &&
+      has_same_elements(pass->graph, node) && stowi_rewrite_can_stand_for(pass, operand, result);
+  if (!*out_is_done) {
+    return STOW_OK;
+  }
+  stowi_rewrite_stand_for(pass, operand, result);
+  pass->is_dropped[node] = true;
+  return stowi_rewrite_fire(pass, &node, 1);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Two of a kind
+
+// The node before |node| along operand 0, or STOW_NODE_NONE: it may be passed over.
+static stow_node node_before(const stowi_rewrite_pass* pass, stow_node node) {
+  stow_value operand = stowi_rewrite_read(pass, stow_graph_operands(pass->graph, node)[0]);
+  stow_node before = stow_graph_producer(pass->graph, operand);
+  return stowi_rewrite_is_barrier(pass->graph, before) || pass->is_dropped[before] ||
+                 stowi_bits_has(&pass->facts.fixed, operand)
+             ? STOW_NODE_NONE
+             : before;
+}
+
+static bool is_reshape(const stow_graph* graph, stow_node node) {
+  stow_view view;
+  switch (stow_graph_op(graph, node)) {
+    case STOW_OP_RESHAPE:
+    case STOW_OP_SQUEEZE:
+    case STOW_OP_UNSQUEEZE:
+    case STOW_OP_FLATTEN:
+      return stow_graph_view(graph, node, 0, &view) && view.operand == 0 &&
+             view.element_offset == 0;
+    default: return false;
+  }
+}
+
+static stow_status add_reshape(stowi_rewrite_pass* pass, const stowi_rewrite_change* change) {
+  stow_call* call = stowi_rewrite_begin(pass, change, STOW_OP_RESHAPE);
+  stow_call_operand(call, stowi_graph_copier_mapped(&pass->copier, change->operand));
+  return stow_call_finish(call, pass->diag, NULL);
+}
+
+static stow_status add_transpose(stowi_rewrite_pass* pass, const stowi_rewrite_change* change) {
+  stow_call* call = stowi_rewrite_begin(pass, change, STOW_OP_TRANSPOSE);
+  stow_call_operand(call, stowi_graph_copier_mapped(&pass->copier, change->operand));
+  stow_call_attr_ints(call, "perm", change->list, change->list_count);
+  return stow_call_finish(call, pass->diag, NULL);
+}
+
+// Where each dim of the result comes from.
+static void read_perm(const stow_graph* graph, stow_node node, size_t rank, int64_t* out_perm) {
+  const stow_attr* attr = stow_graph_attr(graph, node, "perm");
+  bool is_given = attr != NULL && attr->kind == STOW_ATTR_INTS && attr->count == rank;
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t axis = is_given ? attr->ints[i] : (int64_t)(rank - 1 - i);
+    out_perm[i] = axis < 0 ? axis + (int64_t)rank : axis;
+  }
+}
+
+// The transpose that does what |before| and |node| do. True if that is nothing.
+static bool compose(const stow_graph* graph, stow_node before, stow_node node,
+                    stowi_rewrite_change* change) {
+  int64_t first[STOW_MAX_RANK], second[STOW_MAX_RANK];
+  size_t rank = stow_graph_type(graph, change->first)->rank;
+  bool is_nothing = true;
+  read_perm(graph, before, rank, first);
+  read_perm(graph, node, rank, second);
+  for (size_t i = 0; i < rank; ++i) {
+    change->list[i] = first[second[i]];
+    is_nothing = is_nothing && change->list[i] == (int64_t)i;
+  }
+  change->list_count = rank;
+  return is_nothing;
+}
+
+static stow_status merge(stowi_rewrite_pass* pass, stow_node before, stow_node node,
+                         const stowi_rewrite_change* change) {
+  STOW_TRY(stowi_rewrite_change_at(pass, change));
+  return stowi_rewrite_fire(pass, (stow_node[]){before, node}, 2);
+}
+
+static stow_status merge_transposes(stowi_rewrite_pass* pass, stow_node before, stow_node node,
+                                    stowi_rewrite_change* change) {
+  change->add = add_transpose;
+  if (compose(pass->graph, before, node, change) &&
+      stowi_rewrite_can_stand_for(pass, change->operand, change->first)) {
+    stowi_rewrite_stand_for(pass, change->operand, change->first);
+    pass->is_dropped[node] = true;
+    return stowi_rewrite_fire(pass, (stow_node[]){before, node}, 2);
+  }
+  stow_value between = stow_graph_first_result(pass->graph, before);
+  bool is_alone =
+      pass->facts.readers[between] == 1 && !stowi_bits_has(&pass->facts.outputs, between);
+  return is_alone ? merge(pass, before, node, change) : STOW_OK;
+}
+
+static stow_status merge_with_before(stowi_rewrite_pass* pass, stow_node node) {
+  const stow_graph* graph = pass->graph;
+  bool reshapes = is_reshape(graph, node);
+  bool transposes = stow_graph_op(graph, node) == STOW_OP_TRANSPOSE;
+  stow_node before = reshapes || transposes ? node_before(pass, node) : STOW_NODE_NONE;
+  stow_value result = stow_graph_first_result(graph, node);
+  if (before == STOW_NODE_NONE || stowi_rewrite_is_bounded(graph, node) ||
+      stowi_rewrite_is_bounded(graph, before) || stowi_bits_has(&pass->facts.fixed, result)) {
+    return STOW_OK;
+  }
+  stowi_rewrite_change change = {.at = node, .first = result, .count = 1, .add = add_reshape};
+  change.operand = stowi_rewrite_read(pass, stow_graph_operands(graph, before)[0]);
+  if (reshapes && is_reshape(graph, before)) {
+    return merge(pass, before, node, &change);
+  }
+  return transposes && stow_graph_op(graph, before) == STOW_OP_TRANSPOSE
+             ? merge_transposes(pass, before, node, &change)
+             : STOW_OK;
+}
+
+stow_status stowi_rewrite_identities(stowi_rewrite_pass* pass) {
+  for (stow_node node = 0; node < stow_graph_node_count(pass->graph); ++node) {
+    bool is_done = false;
+    if (stowi_rewrite_is_barrier(pass->graph, node) ||
+        stow_graph_result_count(pass->graph, node) != 1) {
+      continue;
+    }
+    STOW_TRY(drop_identity(pass, node, &is_done));
+    STOW_TRY(is_done ? STOW_OK : merge_with_before(pass, node));
+  }
+  return STOW_OK;
+}

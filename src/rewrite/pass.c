@@ -1,0 +1,200 @@
+#include "rewrite/pass.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "rewrite/rewritten.h"
+
+stow_status stowi_rewrite_pass_init(stowi_rewrite_pass* pass, const stow_graph* graph,
+                                    stow_allocator allocator, stow_diag* diag) {
+  memset(pass, 0, sizeof(*pass));
+  pass->graph = graph;
+  pass->allocator = allocator;
+  pass->diag = diag;
+  uint32_t values = stow_graph_value_count(graph);
+  pass->instead = STOWI_ARRAY(allocator, stow_value, values);
+  pass->named = STOWI_ARRAY(allocator, stow_value, values);
+  pass->is_dropped = STOWI_ARRAY_ZERO(allocator, bool, stow_graph_node_count(graph));
+  STOW_TRY(stowi_rewrite_facts_init(&pass->facts, graph, allocator, diag));
+  STOW_TRY(stowi_need_memory(
+      pass->instead != NULL && pass->named != NULL && pass->is_dropped != NULL, diag));
+  for (stow_value value = 0; value < values; ++value) {
+    pass->instead[value] = pass->named[value] = value;
+  }
+  return STOW_OK;
+}
+
+void stowi_rewrite_pass_free(stowi_rewrite_pass* pass) {
+  uint32_t values = stow_graph_value_count(pass->graph);
+  if (pass->copier.from != NULL) {
+    stowi_graph_copier_free(&pass->copier);
+  }
+  STOWI_ARRAY_FREE(pass->allocator, pass->instead, values);
+  STOWI_ARRAY_FREE(pass->allocator, pass->named, values);
+  STOWI_ARRAY_FREE(pass->allocator, pass->is_dropped, stow_graph_node_count(pass->graph));
+  STOWI_VEC_FREE(pass->allocator, &pass->changes);
+  stowi_rewrite_facts_free(&pass->facts);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Noting
+
+stow_value stowi_rewrite_read(const stowi_rewrite_pass* pass, stow_value value) {
+  return value == STOW_VALUE_NONE ? STOW_VALUE_NONE : pass->instead[value];
+}
+
+bool stowi_rewrite_can_stand_for(const stowi_rewrite_pass* pass, stow_value other,
+                                 stow_value value) {
+  const stowi_rewrite_facts* facts = &pass->facts;
+  if (stowi_bits_has(&facts->fixed, value) || stowi_bits_has(&facts->fixed, other) ||
+      !stowi_rewrite_same_type(pass->graph, other, value)) {
+    return false;
+  }
+  stow_node producer = stow_graph_producer(pass->graph, other);
+  return !stowi_bits_has(&facts->outputs, value) ||
+         (!stowi_bits_has(&facts->outputs, other) && pass->named[other] == other &&
+          !stowi_rewrite_is_barrier(pass->graph, producer) && !pass->is_dropped[producer] &&
+          stow_graph_node_region(pass->graph, producer) == STOW_REGION_BODY);
+}
+
+void stowi_rewrite_stand_for(stowi_rewrite_pass* pass, stow_value other, stow_value value) {
+  pass->instead[value] = other;
+  if (stowi_bits_has(&pass->facts.outputs, value)) {
+    pass->named[other] = value;
+    stowi_bits_add(&pass->facts.outputs, other);
+  }
+}
+
+stow_status stowi_rewrite_change_at(stowi_rewrite_pass* pass, const stowi_rewrite_change* change) {
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(pass->allocator, &pass->changes, 1) == STOW_OK,
+                             pass->diag));
+  pass->changes.data[pass->changes.count++] = *change;
+  pass->is_dropped[change->at] = true;
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Firings
+
+#define MOST_NAMED 8
+
+// A node by its first result: its name, or its id in the graph that was handed in.
+static size_t add_name(const stowi_rewrite_pass* pass, stow_node node, char* out, size_t room) {
+  stow_value value = stow_graph_first_result(pass->graph, node);
+  stow_str name = stow_graph_value_name(pass->graph, value);
+  stow_value origin = pass->rewritten->origin[value];
+  int size = name.size != 0 ? snprintf(out, room, "%.*s", STOWI_STR_ARG(name))
+             : origin == STOW_VALUE_NONE
+                 ? snprintf(out, room, "%s", stow_graph_op_desc(pass->graph, node)->name)
+                 : snprintf(out, room, "%%%lu", (unsigned long)origin);
+  return size < 0 ? 0 : (size_t)size;
+}
+
+stow_status stowi_rewrite_fire(stowi_rewrite_pass* pass, const stow_node* nodes, size_t count) {
+  stow_rewritten* rewritten = pass->rewritten;
+  char text[MOST_NAMED * (STOWI_STR_MAX + 4) + 16];
+  size_t size = 0;
+  for (size_t i = 0; i < count && i < MOST_NAMED; ++i) {
+    size += (size_t)snprintf(text + size, sizeof(text) - size, "%s", i == 0 ? "" : " + ");
+    size += add_name(pass, nodes[i], text + size, sizeof(text) - size);
+  }
+  snprintf(text + size, sizeof(text) - size, "%s", count > MOST_NAMED ? " + ..." : "");
+  stow_rewrite_firing firing = {.rule = pass->rule};
+  STOW_TRY(stowi_need_memory(
+      STOWI_VEC_RESERVE(rewritten->allocator, &rewritten->firings, 1) == STOW_OK &&
+          stowi_pool_copy_str(&rewritten->pool, rewritten->allocator, stow_str_of(text),
+                              &firing.nodes) == STOW_OK,
+      pass->diag));
+  rewritten->firings.data[rewritten->firings.count++] = firing;
+  ++rewritten->counts[pass->rule];
+  ++pass->fired;
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Building
+
+stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_change* change,
+                               stow_op op) {
+  stow_call* call = stow_graph_begin(pass->copier.into, op);
+  for (size_t k = 0; k < change->count; ++k) {
+    stow_value value = change->first + (stow_value)k;
+    stow_type type = stowi_graph_copier_type(&pass->copier, value);
+    stow_call_result_type(call, &type);
+    stow_call_name(call, k, stow_graph_value_name(pass->graph, pass->named[value]));
+  }
+  stow_call_line(call, stow_graph_line(pass->graph, change->at));
+  return call;
+}
+
+// The changes at |node|, of which |*at| is the first.
+static bool next_change(const stowi_rewrite_pass* pass, stow_node node, size_t* at,
+                        const stowi_rewrite_change** out_change) {
+  bool is_here = *at < pass->changes.count && pass->changes.data[*at].at == node;
+  *out_change = is_here ? &pass->changes.data[(*at)++] : NULL;
+  return is_here;
+}
+
+static void number_results(stowi_rewrite_pass* pass, stow_value first, size_t count,
+                           stow_value* next) {
+  for (size_t k = 0; k < count; ++k) {
+    pass->copier.map[first + k] = (*next)++;
+  }
+}
+
+// In the order in which nodes will be added; what another value stands for last.
+static void number_values(stowi_rewrite_pass* pass) {
+  const stow_graph* graph = pass->graph;
+  stow_value next = 0;
+  size_t at = 0;
+  const stowi_rewrite_change* change;
+  for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
+    while (next_change(pass, node, &at, &change)) {
+      next += (stow_value)change->before;
+      number_results(pass, change->first, change->count, &next);
+    }
+    if (!pass->is_dropped[node]) {
+      number_results(pass, stow_graph_first_result(graph, node),
+                     stow_graph_result_count(graph, node), &next);
+    }
+  }
+  for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
+    pass->copier.map[value] = pass->copier.map[pass->instead[value]];
+  }
+}
+
+static stow_status add_nodes(stowi_rewrite_pass* pass) {
+  stowi_graph_copier* copier = &pass->copier;
+  const stowi_rewrite_change* change;
+  size_t at = 0;
+  for (stow_node node = 0; node < stow_graph_node_count(pass->graph); ++node) {
+    while (next_change(pass, node, &at, &change)) {
+      STOW_TRY(stowi_graph_copier_enter(copier, node));
+      STOW_TRY(change->add(pass, change));
+    }
+    if (!pass->is_dropped[node]) {
+      STOW_TRY(stowi_graph_copier_enter(copier, node));
+      STOW_TRY(stowi_graph_copier_node(copier, node));
+    }
+  }
+  return stowi_graph_copier_outputs(copier);
+}
+
+stow_status stowi_rewrite_pass_build(stowi_rewrite_pass* pass, stow_graph** out_graph) {
+  *out_graph = NULL;
+  stow_status status =
+      stowi_graph_copier_init(&pass->copier, pass->graph, pass->allocator, pass->diag);
+  if (status == STOW_OK) {
+    pass->copier.named = pass->named;
+    pass->copier.keeps_seeds = true;
+    number_values(pass);
+    status = add_nodes(pass);
+  }
+  if (status != STOW_OK) {
+    stow_graph_destroy(pass->copier.into);
+    return status;
+  }
+  *out_graph = pass->copier.into;
+  return STOW_OK;
+}

@@ -1,0 +1,70 @@
+// A pass: what one rule changes in a graph, noted first and then carried out at once. Rules see the
+// old graph only.
+//
+//     rule ─▶ instead, is_dropped, changes ─ stowi_rewrite_pass_build ─▶ a new graph
+#ifndef STOWAGE_SRC_REWRITE_PASS_H_
+#define STOWAGE_SRC_REWRITE_PASS_H_
+
+#include <stowage/rewrite.h>
+
+#include "graph/api.h"
+#include "rewrite/facts.h"
+
+typedef struct stowi_rewrite_pass stowi_rewrite_pass;
+typedef struct stowi_rewrite_change stowi_rewrite_change;
+
+// Something in the place of a dropped node. Results of the old graph that it makes have their types
+// and names in the new one.
+struct stowi_rewrite_change {
+  stow_node at;      // changes are noted in ascending order
+  size_t before;     // values that it adds before its results, in regions
+  stow_value first;  // its results are those of the old graph from |first| on, |count| of them
+  size_t count;
+  // Adds one node (and its regions) to the copier's graph. |stowi_rewrite_begin| helps.
+  stow_status (*add)(stowi_rewrite_pass* pass, const stowi_rewrite_change* change);
+  stow_value operand;           // for |add|
+  int64_t list[STOW_MAX_RANK];  // for |add|
+  size_t list_count;
+};
+
+struct stowi_rewrite_pass {
+  const stow_graph* graph;
+  stow_rewritten* rewritten;  // for firings
+  stow_rewrite_rule rule;
+  stow_allocator allocator;
+  stow_diag* diag;
+  stowi_rewrite_facts facts;
+  stow_value* instead;  // by value: the one to read in its place; itself at first
+  stow_value* named;    // by value: whose name it has; its own at first
+  bool* is_dropped;     // by node
+  STOWI_VEC(stowi_rewrite_change) changes;
+  size_t fired;
+  stowi_graph_copier copier;  // while building
+};
+
+// Freed also after a failure.
+stow_status stowi_rewrite_pass_init(stowi_rewrite_pass* pass, const stow_graph* graph,
+                                    stow_allocator allocator, stow_diag* diag);
+void stowi_rewrite_pass_free(stowi_rewrite_pass* pass);
+
+// What |value| is read as, after what was noted so far.
+stow_value stowi_rewrite_read(const stowi_rewrite_pass* pass, stow_value value);
+// Whether every reader may have |other|, whose elements are the same, in place of |value|. Both are
+// computed; where |value| is an output, |other| takes its name.
+bool stowi_rewrite_can_stand_for(const stowi_rewrite_pass* pass, stow_value other,
+                                 stow_value value);
+// Notes that. The nodes that make |value| are to be dropped by the caller.
+void stowi_rewrite_stand_for(stowi_rewrite_pass* pass, stow_value other, stow_value value);
+// Notes |change|, and drops the node that is there.
+stow_status stowi_rewrite_change_at(stowi_rewrite_pass* pass, const stowi_rewrite_change* change);
+// For the function of a change: a call with the types and names of its results, and the line.
+// Operands and attributes are missing; finish it with stow_call_finish.
+stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_change* change,
+                               stow_op op);
+// Counts a firing and keeps a line about it: the |count| nodes that it is about.
+stow_status stowi_rewrite_fire(stowi_rewrite_pass* pass, const stow_node* nodes, size_t count);
+
+// Makes the new graph; the caller destroys it. |copier.map| then says where values are.
+stow_status stowi_rewrite_pass_build(stowi_rewrite_pass* pass, stow_graph** out_graph);
+
+#endif  // STOWAGE_SRC_REWRITE_PASS_H_
