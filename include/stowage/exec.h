@@ -78,8 +78,8 @@ STOW_API const stow_kernel* stow_kernels_get_custom(const stow_kernels* kernels,
 typedef struct stow_prepared stow_prepared;
 
 // Whether params and constants are packed: given to the kernel that reads them in the order in
-// which it reads them (stow_kernel.pack). Only those with data in the graph that are read by one
-// node, and are neither state nor outputs.
+// which it reads them (stow_kernel.pack). Only those that have data in the graph or are folded, are
+// read by one node, and are neither state nor outputs.
 typedef enum stow_pack {
   STOW_PACK_NEVER,  // weights are used where they lie
   STOW_PACK_AUTO,   // if they need at most an eighth more bytes then
@@ -125,6 +125,27 @@ typedef struct stow_prepared_info {
 // Fills |out_info|. STOW_ERR_INVALID_ARGUMENT if its |struct_size| is out of range.
 STOW_API stow_status stow_prepared_describe(const stow_prepared* prepared,
                                             stow_prepared_info* out_info);
+
+// ---------------------------------------------------------------------------------------------
+// Weights of rewritten graphs (rewrite.h), before the executor is created
+
+typedef struct stow_folded stow_folded;
+
+// Runs |fold_graph| once, in an arena of its own, and keeps its outputs: the weights of |graph|
+// that are `folded`, by name. |threads| and |kernels| of |options|, which may be NULL, are used.
+// Neither graph is needed afterwards. STOW_ERR_NOT_FOUND, naming it, if a folded param of |graph|
+// is not an output of |fold_graph|. Free the result with stow_folded_destroy, after the executors
+// that use it.
+STOW_API stow_status stow_folded_create(const stow_graph* graph, const stow_graph* fold_graph,
+                                        const stow_prepare_options* options,
+                                        stow_allocator allocator, stow_diag* diag,
+                                        stow_folded** out_folded);
+STOW_API void stow_folded_destroy(stow_folded* folded);
+// The data of a folded param, or NULL: a function for stow_exec_options.weight, whose |user| is the
+// stow_folded.
+STOW_API const void* stow_folded_weight(void* folded, stow_value value, size_t* out_size);
+// Bytes of all of them.
+STOW_API size_t stow_folded_size(const stow_folded* folded);
 
 // ---------------------------------------------------------------------------------------------
 // Executors

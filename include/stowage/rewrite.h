@@ -11,7 +11,7 @@
 // *Folding* moves nodes that depend on weights alone into a second graph, the fold graph. What
 // other nodes read of their results becomes a param, `folded`, without data. It is decided by sizes
 // alone, so that a plan needs no numbers; who runs the graph computes the fold graph first
-// (stow_fold in exec.h).
+// (stow_folded_create in exec.h).
 //
 //     #include <stowage/rewrite.h>
 //
@@ -71,7 +71,8 @@ STOW_API bool stow_rewrite_rule_find(stow_str name, stow_rewrite_rule* out_rule)
 typedef struct stow_rewrite_options {
   size_t struct_size;  // written by stow_rewrite_options_init
   uint32_t off;        // rules that are not applied, as stow_rewrite_bit; 0: none
-  double fold_limit;   // folding makes weights at most this many times as large; 2
+  double fold_limit;   // folding makes weights at most this many times as large, 1 or
+                       // more; 2
 } stow_rewrite_options;
 
 STOW_API void stow_rewrite_options_defaults(stow_rewrite_options* options);
@@ -93,7 +94,8 @@ STOW_API void stow_rewritten_destroy(stow_rewritten* rewritten);
 
 // The new graph; the one that was handed in if no rule fired.
 STOW_API const stow_graph* stow_rewritten_graph(const stow_rewritten* rewritten);
-// Its outputs are the params of the new graph that are `folded`, by name; NULL: there are none.
+// Its outputs are the params of the new graph that are `folded`, under the same names; NULL: there
+// are none.
 STOW_API const stow_graph* stow_rewritten_fold_graph(const stow_rewritten* rewritten);
 // The value of the new graph that has the elements of |value|; STOW_VALUE_NONE if none has.
 STOW_API stow_value stow_rewritten_value(const stow_rewritten* rewritten, stow_value value);

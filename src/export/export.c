@@ -68,7 +68,8 @@ static stow_status make(stowi_export* program, stow_diag* diag) {
   bool has_sets = stowi_export_set_init(&program->library, program->allocator) == STOW_OK &&
                   stowi_export_set_init(&program->tool, program->allocator) == STOW_OK;
   STOW_TRY(stowi_need_memory(has_sets, diag));
-  STOW_TRY(stowi_exec_pack(program->prepared, (stowi_exec_copied){NULL, NULL}, diag));
+  stowi_exec_weights weights = {program->options.weight, NULL, program->options.user};
+  STOW_TRY(stowi_exec_pack(program->prepared, weights, diag));
   STOW_TRY(stowi_export_lay_out(program, diag));
   STOW_TRY(stowi_export_find_ports(program, diag));
   STOW_TRY(add_sources(program, diag));

@@ -52,7 +52,8 @@ stow_type stowi_graph_copier_type(stowi_graph_copier* copier, stow_value value) 
 }
 
 static stow_str name_of(const stowi_graph_copier* copier, stow_value value) {
-  return stow_graph_value_name(copier->from, copier->named == NULL ? value : copier->named[value]);
+  return copier->name != NULL ? copier->name(copier->user, value)
+                              : stow_graph_value_name(copier->from, value);
 }
 
 void stowi_graph_copier_name(const stowi_graph_copier* copier, stow_call* call, stow_value value) {

@@ -21,9 +21,11 @@ typedef struct stowi_graph_copier {
   stow_value* map;  // by value of |from|; STOW_VALUE_NONE: it is not in |into|
   stow_dim* memo;   // by expression of the old dims table
   size_t memo_count;
-  const stow_value* named;  // by value of |from|: whose name it has; NULL: each has its own
-  bool keeps_seeds;         // random numbers stay, by clauses, where ids of nodes change
-  stow_region region;       // the innermost open one, of |from|
+  // The name of a value of |from| in |into|; NULL: as in |from|.
+  stow_str (*name)(const void* user, stow_value value);
+  const void* user;
+  bool keeps_seeds;    // random numbers stay, by clauses, where ids of nodes change
+  stow_region region;  // the innermost open one, of |from|
   STOWI_VEC(int64_t) numbers;
 } stowi_graph_copier;
 

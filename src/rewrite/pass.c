@@ -33,6 +33,7 @@ void stowi_rewrite_pass_free(stowi_rewrite_pass* pass) {
   STOWI_ARRAY_FREE(pass->allocator, pass->instead, values);
   STOWI_ARRAY_FREE(pass->allocator, pass->named, values);
   STOWI_ARRAY_FREE(pass->allocator, pass->is_dropped, stow_graph_node_count(pass->graph));
+  STOWI_ARRAY_FREE(pass->allocator, pass->is_folded, stow_graph_node_count(pass->graph));
   STOWI_VEC_FREE(pass->allocator, &pass->changes);
   stowi_rewrite_facts_free(&pass->facts);
 }
@@ -70,7 +71,7 @@ stow_status stowi_rewrite_change_at(stowi_rewrite_pass* pass, const stowi_rewrit
   STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(pass->allocator, &pass->changes, 1) == STOW_OK,
                              pass->diag));
   pass->changes.data[pass->changes.count++] = *change;
-  pass->is_dropped[change->at] = true;
+  pass->is_dropped[change->at] = pass->is_dropped[change->at] || !change->is_outside;
   return STOW_OK;
 }
 
@@ -115,6 +116,11 @@ stow_status stowi_rewrite_fire(stowi_rewrite_pass* pass, const stow_node* nodes,
 // ---------------------------------------------------------------------------------------------
 // Building
 
+static stow_str name_of(const void* user, stow_value value) {
+  const stowi_rewrite_pass* pass = (const stowi_rewrite_pass*)user;
+  return stow_graph_value_name(pass->graph, pass->named[value]);
+}
+
 stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_change* change,
                                stow_op op) {
   stow_call* call = stow_graph_begin(pass->copier.into, op);
@@ -122,7 +128,7 @@ stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_cha
     stow_value value = change->first + (stow_value)k;
     stow_type type = stowi_graph_copier_type(&pass->copier, value);
     stow_call_result_type(call, &type);
-    stow_call_name(call, k, stow_graph_value_name(pass->graph, pass->named[value]));
+    stow_call_name(call, k, name_of(pass, value));
   }
   stow_call_line(call, stow_graph_line(pass->graph, change->at));
   return call;
@@ -170,7 +176,7 @@ static stow_status add_nodes(stowi_rewrite_pass* pass) {
   size_t at = 0;
   for (stow_node node = 0; node < stow_graph_node_count(pass->graph); ++node) {
     while (next_change(pass, node, &at, &change)) {
-      STOW_TRY(stowi_graph_copier_enter(copier, node));
+      STOW_TRY(change->is_outside ? STOW_OK : stowi_graph_copier_enter(copier, node));
       STOW_TRY(change->add(pass, change));
     }
     if (!pass->is_dropped[node]) {
@@ -186,7 +192,8 @@ stow_status stowi_rewrite_pass_build(stowi_rewrite_pass* pass, stow_graph** out_
   stow_status status =
       stowi_graph_copier_init(&pass->copier, pass->graph, pass->allocator, pass->diag);
   if (status == STOW_OK) {
-    pass->copier.named = pass->named;
+    pass->copier.name = name_of;
+    pass->copier.user = pass;
     pass->copier.keeps_seeds = true;
     number_values(pass);
     status = add_nodes(pass);

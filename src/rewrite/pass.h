@@ -17,6 +17,7 @@ typedef struct stowi_rewrite_change stowi_rewrite_change;
 // and names in the new one.
 struct stowi_rewrite_change {
   stow_node at;      // changes are noted in ascending order
+  bool is_outside;   // before the regions around |at|, which stays
   size_t before;     // values that it adds before its results, in regions
   stow_value first;  // its results are those of the old graph from |first| on, |count| of them
   size_t count;
@@ -37,6 +38,7 @@ struct stowi_rewrite_pass {
   stow_value* instead;  // by value: the one to read in its place; itself at first
   stow_value* named;    // by value: whose name it has; its own at first
   bool* is_dropped;     // by node
+  bool* is_folded;      // by node: moved into the fold graph; NULL: none is
   STOWI_VEC(stowi_rewrite_change) changes;
   size_t fired;
   stowi_graph_copier copier;  // while building

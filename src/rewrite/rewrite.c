@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "rewrite/live.h"
 #include "rewrite/pass.h"
 #include "rewrite/rewritten.h"
 #include "rewrite/rules.h"
@@ -19,6 +20,7 @@ static const rule_row rules[] = {
     {STOW_REWRITE_IDENTITIES, stowi_rewrite_identities, true},
     {STOW_REWRITE_CSE, stowi_rewrite_cse, true},
     {STOW_REWRITE_DEAD, stowi_rewrite_dead, true},
+    {STOW_REWRITE_FOLD, stowi_rewrite_fold, false},
 };
 #define TABLE_SIZE (sizeof(rules) / sizeof(rules[0]))
 
@@ -90,7 +92,12 @@ static void follow_values(stow_rewritten* r, const stowi_rewrite_pass* pass) {
 
 static stow_status build(stow_rewritten* r, stowi_rewrite_pass* pass, stow_graph** out_graph) {
   STOW_TRY(stowi_rewrite_pass_build(pass, out_graph));
-  stow_status status = trace_origins(r, pass, *out_graph);
+  stow_status status = pass->is_folded == NULL
+                           ? STOW_OK
+                           : stowi_rewrite_fold_graph(pass, *out_graph, &r->fold_graph);
+  if (status == STOW_OK) {
+    status = trace_origins(r, pass, *out_graph);
+  }
   if (status != STOW_OK) {
     stow_graph_destroy(*out_graph);
     return status;
@@ -158,13 +165,26 @@ static stow_status init(stow_rewritten* r, stow_diag* diag) {
   return STOW_OK;
 }
 
+static stow_status measure(const stow_rewritten* r, const stow_graph* graph, stow_diag* diag,
+                           uint64_t* out_live) {
+  stowi_rewrite_lives lives;
+  stow_node at;
+  stow_status status = stowi_rewrite_lives_init(&lives, graph, r->allocator, diag);
+  *out_live = status == STOW_OK ? stowi_rewrite_peak(&lives, NULL, &at) : 0;
+  stowi_rewrite_lives_free(&lives);
+  return status;
+}
+
 static stow_status rewrite(stow_rewritten* r, stow_diag* diag) {
   STOW_TRY(stow_graph_require_bound(r->from, diag));
   STOW_TRY(init(r, diag));
   for (size_t at = 0; at < TABLE_SIZE;) {
     STOW_TRY(run_group(r, &at, diag));
   }
-  return STOW_OK;
+  r->info.weights_before = stowi_rewrite_weights(r->from);
+  r->info.weights_after = stowi_rewrite_weights(stow_rewritten_graph(r));
+  STOW_TRY(measure(r, r->from, diag, &r->info.live_before));
+  return measure(r, stow_rewritten_graph(r), diag, &r->info.live_after);
 }
 
 stow_status stow_rewrite(const stow_graph* graph, const stow_rewrite_options* options,
@@ -174,9 +194,9 @@ stow_status stow_rewrite(const stow_graph* graph, const stow_rewrite_options* op
   *out_rewritten = NULL;
   stow_rewrite_options_init(&full);
   STOW_TRY(stowi_load_options(&full, options, sizeof(full), "stow_rewrite_options", diag));
-  if (!(full.fold_limit >= 0.0)) {
+  if (!(full.fold_limit >= 1.0)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "stow_rewrite_options.fold_limit must be 0 or more");
+                      "stow_rewrite_options.fold_limit must be 1 or more");
   }
   stow_rewritten* r = STOWI_NEW(allocator, stow_rewritten);
   STOW_TRY(stowi_need_memory(r != NULL, diag));

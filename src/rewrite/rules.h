@@ -7,5 +7,11 @@
 stow_status stowi_rewrite_identities(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_cse(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_dead(stowi_rewrite_pass* pass);
+stow_status stowi_rewrite_fold(stowi_rewrite_pass* pass);
+
+// The graph of nodes that were folded, after |made| was built: its outputs are the params of |made|
+// that stand for them, in order and by name. The caller destroys it.
+stow_status stowi_rewrite_fold_graph(const stowi_rewrite_pass* pass, const stow_graph* made,
+                                     stow_graph** out_graph);
 
 #endif  // STOWAGE_SRC_REWRITE_RULES_H_

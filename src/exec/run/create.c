@@ -98,8 +98,8 @@ static stow_status create_all(stow_exec* exec, stow_diag* diag) {
   }
   complete_call(exec);
   STOW_TRY(stowi_exec_inference_create(exec, diag));
-  STOW_TRY(stowi_exec_pack(prepared,
-                           (stowi_exec_copied){exec->options.on_copied, exec->options.user}, diag));
+  stowi_exec_weights weights = {exec->options.weight, exec->options.on_copied, exec->options.user};
+  STOW_TRY(stowi_exec_pack(prepared, weights, diag));
   STOW_TRY(stowi_exec_place(exec, diag));
   return exec->options.paranoid
              ? stowi_exec_paranoia_create(exec->plan, exec->allocator, diag, &exec->paranoia)

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "effects/api.h"
 #include "exec/api.h"
+#include "exec/program/words.h"
 #include "exec/run/prepare.h"
 
 #define ALIGNMENT 64
@@ -38,12 +39,20 @@ void stowi_exec_packer_free(stowi_exec_packer* packer) {
   }
 }
 
+// Whether it has data, or will have: what is decided must not depend on folded data being there.
+static bool has_data(const stow_graph* graph, stow_value value, uint64_t bytes) {
+  size_t size = 0;
+  stow_node node = stow_graph_producer(graph, value);
+  const stow_attr* folded = stow_graph_attr(graph, node, "folded");
+  return (stow_graph_data(graph, value, &size) != NULL && size == bytes) ||
+         (stow_graph_op(graph, node) == STOW_OP_PARAM && folded != NULL && folded->b);
+}
+
 static bool is_packable(const stowi_exec_packer* packer, stow_value value) {
   const stowi_exec_value* facts = &packer->program->values[value];
-  size_t size = 0;
   return facts->is_boundary && !facts->is_input && !facts->is_output && facts->bytes != 0 &&
          packer->readers[value] == 1 && !stowi_effects_state(packer->effects, value) &&
-         stow_graph_data(packer->program->graph, value, &size) != NULL && size == facts->bytes;
+         has_data(packer->program->graph, value, facts->bytes);
 }
 
 // Whether a result has the bytes of operand |k|, which must then be what they are.
@@ -132,13 +141,13 @@ void stowi_exec_packed_destroy(stowi_exec_packed* packed) {
 
 #define PART_SIZE ((size_t)1 << 20)
 
-static void tell(stowi_exec_copied copied, stow_value value, const void* data, size_t size) {
+static void tell(stowi_exec_weights copied, stow_value value, const void* data, size_t size) {
   if (copied.on_copied != NULL) {
     copied.on_copied(copied.user, value, data, size);
   }
 }
 
-void stowi_exec_copy_weight(stowi_exec_copied copied, stow_value value, void* to, const void* from,
+void stowi_exec_copy_weight(stowi_exec_weights copied, stow_value value, void* to, const void* from,
                             size_t size) {
   for (size_t at = 0; at < size; at += PART_SIZE) {
     size_t part = size - at < PART_SIZE ? size - at : PART_SIZE;
@@ -152,8 +161,26 @@ typedef struct packing {
   stowi_exec_packed* packed;
   stowi_exec_frame frame;
   unsigned char* memory;
-  stowi_exec_copied copied;
+  stowi_exec_weights copied;
+  stow_diag* diag;
 } packing;
+
+static stow_status find_data(const packing* p, stow_value value, const void** out_data) {
+  const stow_graph* graph = p->program->graph;
+  size_t size = 0;
+  *out_data = stow_graph_data(graph, value, &size);
+  if (*out_data == NULL && p->copied.weight != NULL) {
+    *out_data = p->copied.weight(p->copied.user, value, &size);
+  }
+  if (*out_data != NULL && size == p->program->values[value].bytes) {
+    return STOW_OK;
+  }
+  stowi_fail(p->diag, STOW_ERR_NOT_FOUND,
+             "param %s has no data; it is folded: see stow_folded_create",
+             stowi_exec_words_value(graph, value).text);
+  stowi_diag_value(p->diag, value);
+  return STOW_ERR_NOT_FOUND;
+}
 
 // What is not aligned in the graph is copied for as long as it is packed.
 static stow_status pack_value(packing* p, stow_node node, size_t k) {
@@ -161,15 +188,14 @@ static stow_status pack_value(packing* p, stow_node node, size_t k) {
   stow_value value = step->operands[k];
   const stowi_exec_value* facts = &p->program->values[value];
   stow_tensor* tensor = &p->frame.tensors[value];
-  const void* data = stow_graph_data(p->program->graph, value, NULL);
+  const void* data;
+  STOW_TRY(find_data(p, value, &data));
   size_t size = (size_t)facts->bytes;
   bool is_aligned = (uintptr_t)data % stowi_exec_dtype_alignment(tensor->dtype) == 0;
   memcpy(&tensor->data, &data, sizeof(data));
   if (!is_aligned) {
     tensor->data = change(p->packed, NULL, 0, size);
-    if (tensor->data == NULL) {
-      return STOW_ERR_OUT_OF_MEMORY;
-    }
+    STOW_TRY(stowi_need_memory(tensor->data != NULL, p->diag));
     stowi_exec_copy_weight(p->copied, value, tensor->data, data, size);
   }
   step->kernel.pack(&p->frame.call, k, p->memory + facts->packed_at);
@@ -196,23 +222,23 @@ static stow_status pack_node(packing* p, stow_node node, uint64_t most) {
 }
 
 // Large ones first: what is copied for one of these is gone when most memory is in use.
-static stow_status pack_all(packing* p, stow_allocator allocator, stow_diag* diag) {
-  STOW_TRY(stowi_exec_frame_init(&p->frame, p->program, allocator, diag));
+static stow_status pack_all(packing* p, stow_allocator allocator) {
+  STOW_TRY(stowi_exec_frame_init(&p->frame, p->program, allocator, p->diag));
   for (uint64_t most = UINT64_MAX; most != 0; most /= 2) {
     for (stow_node node = 0; node < p->program->node_count; ++node) {
-      STOW_TRY(stowi_need_memory(pack_node(p, node, most) == STOW_OK, diag));
+      STOW_TRY(pack_node(p, node, most));
     }
   }
   return STOW_OK;
 }
 
-static stow_status make(const stow_prepared* prepared, stowi_exec_copied copied, stow_diag* diag) {
+static stow_status make(const stow_prepared* prepared, stowi_exec_weights copied, stow_diag* diag) {
   stowi_exec_packed* packed = prepared->packed;
   size_t size = (size_t)prepared->program.packed_size;
-  packing p = {.program = &prepared->program, .packed = packed, .copied = copied};
+  packing p = {.program = &prepared->program, .packed = packed, .copied = copied, .diag = diag};
   p.memory = (unsigned char*)change(packed, NULL, 0, size);
   STOW_TRY(stowi_need_memory(p.memory != NULL, diag));
-  stow_status status = pack_all(&p, packed->allocator, diag);
+  stow_status status = pack_all(&p, packed->allocator);
   stowi_exec_frame_free(&p.frame);
   if (status != STOW_OK) {
     change(packed, p.memory, size, 0);
@@ -223,7 +249,7 @@ static stow_status make(const stow_prepared* prepared, stowi_exec_copied copied,
   return STOW_OK;
 }
 
-stow_status stowi_exec_pack(const stow_prepared* prepared, stowi_exec_copied copied,
+stow_status stowi_exec_pack(const stow_prepared* prepared, stowi_exec_weights copied,
                             stow_diag* diag) {
   stowi_exec_packed* packed = prepared->packed;
   if (prepared->program.packed_size == 0) {

@@ -177,7 +177,7 @@ static stow_status make_weights(stow_exec* exec, stow_diag* diag) {
   return exec->weights == NULL ? stowi_fail_memory(diag) : STOW_OK;
 }
 
-static void put(stow_exec* exec, stow_value value, stowi_exec_copied copied) {
+static void put(stow_exec* exec, stow_value value, stowi_exec_weights copied) {
   stowi_exec_value_place* place = &exec->places[value];
   size_t bytes = (size_t)facts_of(exec, value)->bytes;
   void* to = tensor_of(exec, value)->data;
@@ -195,10 +195,10 @@ static void put_packed(stow_exec* exec, stow_value value) {
   exec->places[value].is_consumed = false;
 }
 
-static const stowi_exec_copied nobody = {NULL, NULL};
+static const stowi_exec_weights nobody = {NULL, NULL, NULL};
 
 static void put_weights(stow_exec* exec) {
-  stowi_exec_copied copied = {exec->options.on_copied, exec->options.user};
+  stowi_exec_weights copied = {NULL, exec->options.on_copied, exec->options.user};
   unsigned char* at = exec->weights;
   for (stow_value value = 0; value < exec->program->value_count; ++value) {
     const stowi_exec_value* facts = facts_of(exec, value);

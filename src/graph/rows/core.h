@@ -8,6 +8,8 @@
 
 static const spec data_attrs[] = {INTS("data"), STRING("source", ""), INT("at", 0),
                                   INT("bytes", -1)};
+static const spec param_attrs[] = {INTS("data"), STRING("source", ""), INT("at", 0),
+                                   INT("bytes", -1), BOOL("folded", false)};
 static const spec custom_attrs[] = {REQUIRED("name", STOW_ATTR_STRING), INT("num_inputs", -1)};
 
 static const spec blocks_attrs[] = {REQUIRED("function", STOW_ATTR_STRING),
@@ -83,7 +85,7 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
 #define ROW_INPUT                                                                     \
   ABOUT("a value that the caller provides"), OPERANDS(0, 0), RESULTS(1, 1), DECLARED, \
       ATTRS(data_attrs)
-#define ROW_PARAM ABOUT("a weight"), OPERANDS(0, 0), RESULTS(1, 1), DECLARED, ATTRS(data_attrs)
+#define ROW_PARAM ABOUT("a weight"), OPERANDS(0, 0), RESULTS(1, 1), DECLARED, ATTRS(param_attrs)
 #define ROW_CONSTANT \
   ABOUT("a fixed value"), OPERANDS(0, 0), RESULTS(1, 1), DECLARED, ATTRS(data_attrs)
 #define ROW_ARGS ABOUT("the arguments of a region"), OPERANDS(0, 0), RESULTS(1, ANY), DECLARED
