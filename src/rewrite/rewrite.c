@@ -21,6 +21,7 @@ static const rule_row rules[] = {
     {STOW_REWRITE_CSE, stowi_rewrite_cse, true},
     {STOW_REWRITE_DEAD, stowi_rewrite_dead, true},
     {STOW_REWRITE_FOLD, stowi_rewrite_fold, false},
+    {STOW_REWRITE_BLOCKS, stowi_rewrite_clusters, false},
 };
 #define TABLE_SIZE (sizeof(rules) / sizeof(rules[0]))
 
