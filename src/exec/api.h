@@ -4,6 +4,7 @@
 
 #include <stowage/exec.h>
 
+#include "exec/kernels/blocks/blocks.h"
 #include "exec/program/code.h"
 
 // Owned by |prepared|.

@@ -114,6 +114,7 @@ void stowi_export_destroy(stowi_export* program) {
   STOWI_VEC_FREE(allocator, &program->ports);
   STOWI_VEC_FREE(allocator, &program->weights);
   STOWI_VEC_FREE(allocator, &program->files);
+  STOWI_VEC_FREE(allocator, &program->bodies);
   STOWI_ARRAY_FREE(allocator, program->places, program->tables->value_count);
   STOWI_ARRAY_FREE(allocator, program->tensors, program->tables->value_count);
   STOWI_ARRAY_FREE(allocator, program->attrs, program->tables->node_count);

@@ -65,6 +65,7 @@ struct stowi_export {
   stowi_export_tensor* tensors;  // by value
   uint32_t bound_count;          // of those that a bind changes
   stow_node* attrs;              // by node: the first one that has the same attributes
+  STOWI_VEC(const stowi_kernel_block_body*) bodies;  // functions of `blocks` nodes
   size_t step_count;
   size_t weight_files;
   uint64_t weight_bytes;
@@ -79,6 +80,21 @@ stow_status stowi_export_find_ports(stowi_export* program, stow_diag* diag);
 
 // `tensors[7]` or `bound[2]`
 void stowi_export_put_tensor(stowi_export_out* out, const stowi_export* program, stow_value value);
+
+// `STOW_F32, 2, {3, 4}, {0}`: a tensor but for its data.
+void stowi_export_put_dims(stowi_export_out* out, stow_dtype dtype, uint32_t rank,
+                           const int64_t* dims);
+// attrs_ID and attr_ids_ID; nothing if there are none.
+void stowi_export_print_attrs(stowi_export_out* out, const char* id, const stow_attr* attrs,
+                              const uint16_t* ids, size_t count);
+// Adds the sources of the kernel of |op|.
+stow_status stowi_export_add_kernel(stowi_export* program, stow_op op, stow_diag* diag);
+
+// `blocks` nodes (blocks.c). What |node| is run with; NULL: it is another op.
+const stowi_kernel_blocks* stowi_export_blocks_of(const stowi_export* program, stow_node node);
+// Adds what |node| needs; nothing if it is another op.
+stow_status stowi_export_add_blocks(stowi_export* program, stow_node node, stow_diag* diag);
+void stowi_export_print_blocks(stowi_export_out* out, const stowi_export* program);
 
 // STOW_OP_… without its prefix: CONV.
 const char* stowi_export_op(stow_op op);

@@ -101,22 +101,25 @@ static stow_node find_same_attrs(const stowi_export* program, stow_node node) {
 // ---------------------------------------------------------------------------------------------
 // Steps
 
-static stow_status add_kernel(stowi_export* program, stow_node node, stow_diag* diag) {
-  const char* name = stowi_export_op(program->tables->steps[node].op);
-  if (name == NULL || program->tables->steps[node].op == STOW_OP_BLOCKS ||
-      !stowi_export_set_add_kernel(&program->library, name)) {
-    return stowi_fail(diag, STOW_ERR_UNSUPPORTED, "no kernel for '%s'",
-                      stow_graph_op_desc(program->graph, node)->name);
-  }
+stow_status stowi_export_add_kernel(stowi_export* program, stow_op op, stow_diag* diag) {
+  const char* name = stowi_export_op(op);
+  return name != NULL && stowi_export_set_add_kernel(&program->library, name)
+             ? STOW_OK
+             : stowi_fail(diag, STOW_ERR_UNSUPPORTED, "no kernel for '%s'",
+                          stow_ops_get(stow_graph_ops(program->graph), op)->name);
+}
+
+static stow_status add_step(stowi_export* program, stow_node node, stow_diag* diag) {
   ++program->step_count;
-  return STOW_OK;
+  STOW_TRY(stowi_export_add_kernel(program, program->tables->steps[node].op, diag));
+  return stowi_export_add_blocks(program, node, diag);
 }
 
 static stow_status lay_out_steps(stowi_export* program, stow_diag* diag) {
   for (size_t i = 0; i < program->code.count; ++i) {
     const stowi_exec_instruction* in = &program->code.instructions[i];
     if (in->action == STOWI_EXEC_CALL) {
-      STOW_TRY(add_kernel(program, in->node, diag));
+      STOW_TRY(add_step(program, in->node, diag));
     } else if (in->action == STOWI_EXEC_APPEND) {
       STOW_TRY(refuse_append(program, in, diag));
     }

@@ -1,5 +1,6 @@
 // NAME.h and NAME.c: the arena, and all that the steps of the plan are given, as constants.
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "export/export.h"
@@ -135,16 +136,23 @@ static void print_place(stowi_export_out* out, const stowi_export* program, stow
   }
 }
 
+void stowi_export_put_dims(stowi_export_out* out, stow_dtype dtype, uint32_t rank,
+                           const int64_t* dims) {
+  stowi_export_put(out, "%s, %" PRIu32 ", {", dtype_identifier(dtype), rank);
+  for (uint32_t i = 0; i < rank; ++i) {
+    stowi_export_put(out, "%s", i == 0 ? "" : ", ");
+    stowi_export_put_int(out, dims[i]);
+  }
+  stowi_export_put(out, "%s}, {0}", rank == 0 ? "0" : "");
+}
+
 static void print_tensor(stowi_export_out* out, const stowi_export* program, stow_value value) {
   const stow_type* type = program->tables->values[value].type;
   stowi_export_put(out, "    {");
   print_place(out, program, value);
-  stowi_export_put(out, ", %s, %" PRIu32 ", {", dtype_identifier(type->dtype), type->rank);
-  for (uint32_t i = 0; i < type->rank; ++i) {
-    stowi_export_put(out, "%s", i == 0 ? "" : ", ");
-    stowi_export_put_int(out, type->dims[i]);
-  }
-  stowi_export_put(out, "%s}, {0}},  // %" PRIu32 " ", type->rank == 0 ? "0" : "", value);
+  stowi_export_put(out, ", ");
+  stowi_export_put_dims(out, type->dtype, type->rank, type->dims);
+  stowi_export_put(out, "},  // %" PRIu32 " ", value);
   stowi_export_put_comment(out, stow_graph_value_name(program->graph, value));
   stowi_export_put(out, "\n");
 }
@@ -181,11 +189,11 @@ static bool is_list(const stow_attr* attr) {
 
 #define ITEMS_PER_LINE 16
 
-static void print_list(stowi_export_out* out, stow_node node, size_t index, const stow_attr* attr) {
+static void print_list(stowi_export_out* out, const char* id, size_t index, const stow_attr* attr) {
   const char* type = attr->kind == STOW_ATTR_INTS     ? "int64_t"
                      : attr->kind == STOW_ATTR_FLOATS ? "double"
                                                       : "stow_str";
-  stowi_export_put(out, "static const %s attr_%" PRIu32 "_%zu[] = {", type, node, index);
+  stowi_export_put(out, "static const %s attr_%s_%zu[] = {", type, id, index);
   for (size_t i = 0; i < attr->count; ++i) {
     stowi_export_put(out, "%s", i == 0 ? "" : i % ITEMS_PER_LINE == 0 ? ",\n    " : ", ");
     if (attr->kind == STOW_ATTR_INTS) {
@@ -199,7 +207,7 @@ static void print_list(stowi_export_out* out, stow_node node, size_t index, cons
   stowi_export_put(out, "};\n");
 }
 
-static void print_attr(stowi_export_out* out, stow_node node, size_t index, const stow_attr* attr) {
+static void print_attr(stowi_export_out* out, const char* id, size_t index, const stow_attr* attr) {
   static const char* const kinds[] = {"INT",  "FLOAT",  "BOOL",   "STRING",
                                       "INTS", "FLOATS", "STRINGS"};
   static const char* const fields[] = {"i", "f", "b", "s", "ints", "floats", "strings"};
@@ -207,8 +215,8 @@ static void print_attr(stowi_export_out* out, stow_node node, size_t index, cons
   print_str(out, attr->name);
   stowi_export_put(out, ", .kind = STOW_ATTR_%s", kinds[attr->kind]);
   if (is_list(attr)) {
-    stowi_export_put(out, ", .count = %zu, .%s = attr_%" PRIu32 "_%zu", attr->count,
-                     fields[attr->kind], node, index);
+    stowi_export_put(out, ", .count = %zu, .%s = attr_%s_%zu", attr->count, fields[attr->kind], id,
+                     index);
   } else if (attr->kind == STOW_ATTR_INT) {
     stowi_export_put(out, ", .i = ");
     stowi_export_put_int(out, attr->i);
@@ -224,24 +232,31 @@ static void print_attr(stowi_export_out* out, stow_node node, size_t index, cons
   stowi_export_put(out, "},\n");
 }
 
-static void print_attrs(stowi_export_out* out, const stowi_export* program, stow_node node) {
-  const stowi_exec_step* step = &program->tables->steps[node];
-  for (size_t i = 0; i < step->attr_count; ++i) {
-    if (is_list(&step->attrs[i])) {
-      print_list(out, node, i, &step->attrs[i]);
+void stowi_export_print_attrs(stowi_export_out* out, const char* id, const stow_attr* attrs,
+                              const uint16_t* ids, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (is_list(&attrs[i])) {
+      print_list(out, id, i, &attrs[i]);
     }
   }
-  if (step->attr_count > 0) {
-    stowi_export_put(out, "static const stow_attr attrs_%" PRIu32 "[] = {\n", node);
-    for (size_t i = 0; i < step->attr_count; ++i) {
-      print_attr(out, node, i, &step->attrs[i]);
+  if (count > 0) {
+    stowi_export_put(out, "static const stow_attr attrs_%s[] = {\n", id);
+    for (size_t i = 0; i < count; ++i) {
+      print_attr(out, id, i, &attrs[i]);
     }
-    stowi_export_put(out, "};\nstatic const uint16_t attr_ids_%" PRIu32 "[] = {", node);
-    for (size_t i = 0; i < step->attr_count; ++i) {
-      stowi_export_put(out, "%s%u", i == 0 ? "" : ", ", (unsigned)step->attr_ids[i]);
+    stowi_export_put(out, "};\nstatic const uint16_t attr_ids_%s[] = {", id);
+    for (size_t i = 0; i < count; ++i) {
+      stowi_export_put(out, "%s%u", i == 0 ? "" : ", ", (unsigned)ids[i]);
     }
     stowi_export_put(out, "};\n");
   }
+}
+
+static void print_node_attrs(stowi_export_out* out, const stowi_export* program, stow_node node) {
+  const stowi_exec_step* step = &program->tables->steps[node];
+  char id[16];
+  (void)snprintf(id, sizeof id, "%" PRIu32, node);
+  stowi_export_print_attrs(out, id, step->attrs, step->attr_ids, step->attr_count);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -263,6 +278,12 @@ static void print_kernels(stowi_export_out* out, const stowi_export* program) {
   size_t at = 0;
   for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
     is_used[program->tables->steps[node].op] = true;
+  }
+  for (size_t i = 0; i < program->bodies.count; ++i) {
+    const stowi_kernel_block_body* body = program->bodies.data[i];
+    for (uint32_t step = 0; step < body->step_count; ++step) {
+      is_used[body->steps[step].op] = true;
+    }
   }
   for (stow_op op = 0; op < STOW_OP_CORE_COUNT; ++op) {
     if (is_used[op]) {
@@ -325,9 +346,15 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
   } else {
     stowi_export_put(out, "arena + %" PRIu64 ", %" PRIu64 ", ", scratch.offset, scratch.size);
   }
-  stowi_export_put(out, "%zu, %zu, %zu, STOW_OP_%s, %" PRIu32 ", %" PRIu32 ", %" PRIu64 "u},\n",
+  bool is_blocks = stowi_export_blocks_of(program, node) != NULL;
+  stowi_export_put(out, "%zu, %zu, %zu, STOW_OP_%s, %" PRIu32 ", %" PRIu32 ", %" PRIu64 "u, ",
                    step->operand_count, step->result_count, step->attr_count, op, step->seed,
-                   program->code.variants[node], step->packed);
+                   is_blocks ? 0 : program->code.variants[node], step->packed);
+  if (is_blocks) {
+    stowi_export_put(out, "&blocks_%" PRIu32 "},\n", node);
+  } else {
+    stowi_export_put(out, "NULL},\n");
+  }
 }
 
 static void print_steps(stowi_export_out* out, const stowi_export* program) {
@@ -433,20 +460,22 @@ void stowi_export_print_tables(stowi_export_out* out, const stowi_export* progra
     stowi_export_put(out, "#include \"%s_weights.h\"\n", program->options.name);
   }
   stowi_export_put(out,
-                   "#include \"program/%s.h\"\n\n"
+                   "%s#include \"program/%s.h\"\n\n"
                    "static _Alignas(%" PRIu64 ") unsigned char arena[%" PRIu64 "];\n\n",
+                   program->bodies.count > 0 ? "#include \"exec/kernels/blocks/blocks.h\"\n" : "",
                    program->has_regions ? "regions" : "steps", stowi_plan_alignment(program->plan),
                    size == 0 ? 1 : size);
   print_tensors(out, program, false);
   print_tensors(out, program, true);
   for (stow_node node = 0; node < program->tables->node_count; ++node) {
     if (program->tables->steps[node].kernel.run != NULL && program->attrs[node] == node) {
-      print_attrs(out, program, node);
+      print_node_attrs(out, program, node);
     }
   }
   stowi_export_put(out, "\n");
   print_operands(out, program);
   print_kernels(out, program);
+  stowi_export_print_blocks(out, program);
   print_steps(out, program);
   print_state(out, program);
   stowi_export_put(out,

@@ -44,11 +44,13 @@ STOWI_SHARED size_t stowi_graph_with_count(const stow_graph* graph, stow_node no
 STOWI_SHARED const stow_attr* stowi_graph_with_at(const stow_graph* graph, stow_node node,
                                                   size_t index);
 
-// How a `blocks` node cuts an operand or result into what its function gets. At row r of group g,
-// that begins ((g / divide) % slices) slices after the first element, and r units after that if it
-// is cut |by_rows|.
+// How a `blocks` node cuts an operand or result into what its function gets. Group g has slice
+// (g / divide) % slices of it. If it is cut |by_rows|, a slice is |outer| times all rows of a
+// group, a row is |unit| elements, and a block is |outer| pieces of consecutive rows; otherwise a
+// slice is |unit| elements.
 typedef struct stowi_graph_cut {
-  bool by_rows;     // a slice is a unit for each row of a group; otherwise it is one unit
+  bool by_rows;
+  uint64_t outer;   // 1 if it is not cut by rows
   uint64_t unit;    // in elements
   uint64_t slices;  // 1: the same for all groups
   uint64_t divide;  // consecutive groups that have the same one
@@ -60,8 +62,8 @@ STOWI_SHARED bool stowi_graph_cut_result(const stow_graph* graph, stow_node node
                                          stowi_graph_cut* out_cut);
 // NULL: there is no such function. O(functions).
 STOWI_SHARED const stow_graph* stowi_graph_find_function(const stow_graph* graph, stow_str name);
-// Whether a type of a function has rows.
-STOWI_SHARED bool stowi_graph_has_rows(const stow_type* type);
+// Which dim of a type of a function is the rows; UINT32_MAX: it has none.
+STOWI_SHARED uint32_t stowi_graph_rows_axis(const stow_type* type);
 // Whether the node computes each element from those with the same index, or from one that is
 // broadcast along its dim.
 bool stowi_graph_is_elementwise(const stow_graph* graph, stow_node node);

@@ -1,14 +1,14 @@
 // Functions: graphs that `blocks` nodes of another graph apply to their operands, one block of rows
 // after the other. The symbol `rows` stands for the rows of a block: a value with rows has it as
-// its first dim, and each of its rows depends only on the same row of others and on values without
-// rows. So it does not matter how many rows a block has.
+// one of its dims, and each of its rows depends only on the same row of others and on values
+// without rows. So it does not matter how many rows a block has.
 //
-//     function @silu {
-//       %0 = input "x" : f32[?rows]
-//       %1 = sigmoid(%0) : f32[?rows]
-//       %2 = mul(%0, %1) : f32[?rows]
-//       return %2
-//     }
+//     function @silu {                          function @project {
+//       %0 = input "x" : f32[?rows]               %0 = input "x" : f32[64, ?rows]
+//       %1 = sigmoid(%0) : f32[?rows]             %1 = input "w" : f32[8, 64]
+//       %2 = mul(%0, %1) : f32[?rows]             %2 = matmul(%1, %0) : f32[8, ?rows]
+//       return %2                                 return %2
+//     }                                         }
 #include <string.h>
 
 #include "base/diag.h"
@@ -36,12 +36,22 @@ const stow_graph* stowi_graph_find_function(const stow_graph* graph, stow_str na
 // ---------------------------------------------------------------------------------------------
 // Rows
 
-bool stowi_graph_has_rows(const stow_type* type) {
-  return type->rank > 0 && !stow_dim_is_const(type->dims[0]);
+uint32_t stowi_graph_rows_axis(const stow_type* type) {
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    if (!stow_dim_is_const(type->dims[i])) {
+      return i;
+    }
+  }
+  return UINT32_MAX;
 }
 
-static bool value_has_rows(const stow_graph* function, stow_value value) {
-  return value != STOW_VALUE_NONE && stowi_graph_has_rows(stow_graph_type(function, value));
+static uint32_t axis_of(const stow_graph* function, stow_value value) {
+  return value == STOW_VALUE_NONE ? UINT32_MAX
+                                  : stowi_graph_rows_axis(stow_graph_type(function, value));
+}
+
+static bool has_rows(const stow_graph* function, stow_value value) {
+  return axis_of(function, value) != UINT32_MAX;
 }
 
 // `impute` and `scale_image` have numbers for each index of a dim.
@@ -52,62 +62,105 @@ bool stowi_graph_is_elementwise(const stow_graph* graph, stow_node node) {
           stow_graph_op_desc(graph, node)->in_place == stowi_graph_in_place_index);
 }
 
-// Dims are aligned at the last one, so that rows are only the same dim where ranks agree.
-static bool broadcasts_rows(const stow_graph* graph, stow_node node) {
-  uint32_t rank = stow_graph_type(graph, stow_graph_first_result(graph, node))->rank;
+// Dims are aligned at the last one: whether the rows of all operands are the same dim.
+static bool has_aligned_rows(const stow_graph* graph, stow_node node) {
   const stow_value* operands = stow_graph_operands(graph, node);
+  uint32_t from_end = UINT32_MAX;
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
-    if (value_has_rows(graph, operands[k]) && stow_graph_type(graph, operands[k])->rank != rank) {
-      return true;
+    if (has_rows(graph, operands[k])) {
+      uint32_t rank = stow_graph_type(graph, operands[k])->rank;
+      uint32_t here = rank - axis_of(graph, operands[k]);
+      if (from_end != UINT32_MAX && from_end != here) {
+        return false;
+      }
+      from_end = here;
     }
   }
-  return false;
+  return true;
 }
 
-static bool only_first_has_rows(const stow_graph* graph, stow_node node) {
+static bool only_has_rows(const stow_graph* graph, stow_node node, size_t operand) {
   const stow_value* operands = stow_graph_operands(graph, node);
-  for (size_t k = 1; k < stow_graph_operand_count(graph, node); ++k) {
-    if (value_has_rows(graph, operands[k])) {
+  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
+    if (k != operand && has_rows(graph, operands[k])) {
       return false;
     }
   }
   return true;
 }
 
-// Whether |axis| of operand 0 is another one than the rows.
-static bool is_inner_axis(const stow_graph* graph, stow_node node, int64_t axis) {
-  int64_t rank = (int64_t)stow_graph_type(graph, stow_graph_operands(graph, node)[0])->rank;
-  return axis >= 1 || (axis < 0 && axis + rank >= 1);
+// |axis| of operand 0, which may count from the end.
+static int64_t normal_axis(const stow_graph* graph, stow_node node, int64_t axis) {
+  return axis < 0
+             ? axis + (int64_t)stow_graph_type(graph, stow_graph_operands(graph, node)[0])->rank
+             : axis;
 }
 
-static bool reduces_inner_axes(const stow_graph* graph, stow_node node) {
+static bool reduces_other_axes(const stow_graph* graph, stow_node node, int64_t rows) {
   const stow_attr* axes = stow_graph_attr(graph, node, "axes");
-  bool are_inner = axes != NULL && axes->count != 0;
-  for (size_t i = 0; are_inner && i < axes->count; ++i) {
-    are_inner = is_inner_axis(graph, node, axes->ints[i]);
+  bool are_others = axes != NULL && axes->count != 0;
+  for (size_t i = 0; are_others && i < axes->count; ++i) {
+    are_others = normal_axis(graph, node, axes->ints[i]) != rows;
   }
-  return are_inner;
+  return are_others;
+}
+
+static bool is_local_product(const stow_graph* graph, stow_node node) {
+  const stow_value* operands = stow_graph_operands(graph, node);
+  uint32_t left = stow_graph_type(graph, operands[0])->rank;
+  uint32_t right = stow_graph_type(graph, operands[1])->rank;
+  return has_rows(graph, operands[0])
+             ? left >= 2 && right == 2 && axis_of(graph, operands[0]) <= left - 2
+             : right >= 2 && left == 2 && axis_of(graph, operands[1]) == right - 1;
+}
+
+// The last of a list for each spatial dim, which may be empty.
+static int64_t last_of(const stow_graph* graph, stow_node node, const char* name, int64_t none) {
+  const stow_attr* list = stow_graph_attr(graph, node, name);
+  return list == NULL || list->count == 0 ? none : list->ints[list->count - 1];
+}
+
+// Along the last dim the window is one element, which moves by one.
+static bool is_local_conv(const stow_graph* graph, stow_node node) {
+  const stow_type* image = stow_graph_type(graph, stow_graph_operands(graph, node)[0]);
+  const stow_type* window = stow_graph_type(graph, stow_graph_operands(graph, node)[1]);
+  const stow_attr* pads = stow_graph_attr(graph, node, "pads");
+  bool has_pads = pads->count != 0 &&
+                  (pads->ints[pads->count / 2 - 1] != 0 || pads->ints[pads->count - 1] != 0);
+  return image->rank >= 3 && stowi_graph_rows_axis(image) == image->rank - 1 &&
+         window->rank == image->rank && window->dims[window->rank - 1] == 1 && !has_pads &&
+         last_of(graph, node, "strides", 1) == 1 &&
+         stow_str_equal(stow_graph_attr(graph, node, "auto_pad")->s, stow_str_of("notset"));
 }
 
 // Whether row i of every result depends on row i of operands with rows alone.
 static bool is_local(const stow_graph* graph, stow_node node) {
   const stow_value* operands = stow_graph_operands(graph, node);
+  stow_op op = stow_graph_op(graph, node);
   if (stowi_graph_is_elementwise(graph, node)) {
-    return !broadcasts_rows(graph, node);
+    return has_aligned_rows(graph, node);
   }
-  if (!only_first_has_rows(graph, node)) {
+  if (op == STOW_OP_MATMUL) {
+    return (only_has_rows(graph, node, 0) || only_has_rows(graph, node, 1)) &&
+           is_local_product(graph, node);
+  }
+  if (stow_graph_operand_count(graph, node) == 0 || !only_has_rows(graph, node, 0)) {
     return false;
   }
-  switch (stow_graph_op(graph, node)) {
+  int64_t rows = axis_of(graph, operands[0]);  // or above all others: none
+  switch (op) {
     case STOW_OP_SOFTMAX:
     case STOW_OP_LOG_SOFTMAX:
     case STOW_OP_LAYER_NORM:
     case STOW_OP_RMS_NORM:
-      return is_inner_axis(graph, node, stow_graph_attr(graph, node, "axis")->i);
-    case STOW_OP_REDUCE: return reduces_inner_axes(graph, node);
-    case STOW_OP_MATMUL:
-      return stow_graph_type(graph, operands[0])->rank >= 2 &&
-             stow_graph_type(graph, operands[1])->rank == 2;
+      return !has_rows(graph, operands[0]) ||
+             rows < normal_axis(graph, node, stow_graph_attr(graph, node, "axis")->i);
+    case STOW_OP_REDUCE: return reduces_other_axes(graph, node, rows);
+    case STOW_OP_BATCH_NORM:
+      return rows != 1 && stow_graph_result_count(graph, node) == 1 &&
+             !stow_graph_attr(graph, node, "training")->b &&
+             stow_graph_attr(graph, node, "spatial")->b;
+    case STOW_OP_CONV: return is_local_conv(graph, node);
     default: return false;
   }
 }
@@ -136,8 +189,9 @@ static stow_status check_type(stow_graph* function, stow_value value, stow_dim r
     return fail(function, node, diag, "has upper-bounded dims");
   }
   for (uint32_t i = 0; i < type->rank; ++i) {
-    if (!stow_dim_is_const(type->dims[i]) && (i > 0 || type->dims[i] != rows)) {
-      return fail(function, node, diag, "has a dim that is neither a number nor, first, ?rows");
+    if (!stow_dim_is_const(type->dims[i]) &&
+        (type->dims[i] != rows || i != stowi_graph_rows_axis(type))) {
+      return fail(function, node, diag, "has a dim that is neither a number nor, once, ?rows");
     }
     if (type->dims[i] == 0) {
       return fail(function, node, diag, "has no elements");
@@ -167,7 +221,7 @@ static stow_status check_node(stow_graph* function, stow_node node, stow_dim row
 static stow_status check_output(const stow_graph* function, size_t k, stow_diag* diag) {
   stow_value output = function->outputs.data[k];
   stow_node node = stow_graph_producer(function, output);
-  if (stow_graph_is_boundary(function, output) || !value_has_rows(function, output)) {
+  if (stow_graph_is_boundary(function, output) || !has_rows(function, output)) {
     return fail(function, node, diag, "is an output, but not computed for each row");
   }
   for (size_t i = 0; i < k; ++i) {

@@ -44,6 +44,22 @@ write_graph swap '%0 = input "a" : f32[5]' '%1 = input "b" : f32[5]' \
   '  %3, %4, %5, %6 = args() : i64[], bool[], f32[5], f32[5]' '  %7 = random_uniform(%5) : f32[5]' \
   '  %8 = add(%6, %7) : f32[5]' '  yield %4, %8, %5, %7' '} : f32[5], f32[5], f32[4, 5]' 'return %9, %10, %11'
 agrees swap "$work/swap.stow" "first last all"
+# Functions for blocks of rows: with rows that are left over, shared by nodes, with attributes
+write_graph blocks 'function @swish {' '  %0 = input "x" : f32[?rows]' '  %1 = input "b" : f32[1]' \
+  '  %2 = add(%0, %1) : f32[?rows]' '  %3 = leaky_relu(%2) {alpha = 0.3} : f32[?rows]' \
+  '  %4 = mul(%0, %3) : f32[?rows]' '  return %4' '}' 'function @attend {' '  %0 = input "q" : f32[?rows, 8]' \
+  '  %1 = input "k" : f32[8, 50]' '  %2 = input "v" : f32[50, 8]' '  %3 = matmul(%0, %1) : f32[?rows, 50]' \
+  '  %4 = softmax(%3) {axis = 1} : f32[?rows, 50]' '  %5 = matmul(%4, %2) : f32[?rows, 8]' '  return %5' '}' \
+  'function @columns {' '  %0 = input "x" : f32[1, 3, 1, ?rows]' '  %1 = input "w" : f32[2, 3, 1, 1]' \
+  '  %2 = relu(%0) : f32[1, 3, 1, ?rows]' '  %3 = conv(%2, %1) : f32[1, 2, 1, ?rows]' '  return %3' '}' \
+  '%0 = input "image" : f32[3, 20001]' '%1 = param "bias" : f32[3, 1]' \
+  '%2 = blocks(%0, %1) {function = "swish", groups = 3, rows = 20001} : f32[3, 20001]' \
+  '%3 "out" = blocks(%2, %1) {function = "swish", groups = 3, rows = 20001} : f32[3, 20001]' \
+  '%4 = input "q" : f32[4, 37, 8]' '%5 = input "k" : f32[4, 8, 50]' '%6 = input "v" : f32[4, 50, 8]' \
+  '%7 "mixed" = blocks(%4, %5, %6) {function = "attend", groups = 4, rows = 37} : f32[4, 37, 8]' \
+  '%8 = param "w" : f32[2, 3, 1, 1]' '%9 = reshape(%0) : f32[1, 3, 59, 339]' \
+  '%10 "columns" = blocks(%9, %8) {function = "columns", rows = 20001} : f32[1, 2, 59, 339]' 'return %3, %7, %10'
+agrees blocks "$work/blocks.stow" "out mixed columns"
 # Weights and attributes of all kinds
 write_graph kinds '%0 = input "x" : f64[2]' '%1 = constant "d" {data = [0.1, -0x1.8p+900]} : f64[2]' \
   '%2 "sum" = add(%0, %1) : f64[2]' '%3 = constant "i" {data = [-9223372036854775808, 5]} : i64[2]' \

@@ -26,11 +26,11 @@ static void put(text* t, const char* format, ...) {
   va_end(arguments);
 }
 
-// Values are [groups, rows, unit], and [rows, unit] in the function. Operands without rows have a
-// slice for each group: [groups, 1, unit], or [groups, unit, unit] for products.
+// Values are [groups, outer, rows, unit], and [outer, rows, unit] in the function. Operands without
+// rows have a slice for each group: [groups, 1, 1, unit], or [groups, 1, unit, unit] for products.
 typedef struct maker {
   test_random random;
-  uint64_t groups, rows;
+  uint64_t groups, outer, rows;
   uint64_t units[MOST_VALUES];  // of values with rows
   size_t value_count;
   uint64_t whole[MOST_WHOLE][2];  // dims of operands without rows
@@ -81,10 +81,10 @@ static void draw_node(maker* m) {
 
 static void put_type(text* t, const maker* m, uint64_t unit, bool is_block) {
   if (is_block) {
-    put(t, " : f32[?rows, %llu]\n", (unsigned long long)unit);
+    put(t, " : f32[%llu, ?rows, %llu]\n", (unsigned long long)m->outer, (unsigned long long)unit);
   } else {
-    put(t, " : f32[%llu, %llu, %llu]\n", (unsigned long long)m->groups, (unsigned long long)m->rows,
-        (unsigned long long)unit);
+    put(t, " : f32[%llu, %llu, %llu, %llu]\n", (unsigned long long)m->groups,
+        (unsigned long long)m->outer, (unsigned long long)m->rows, (unsigned long long)unit);
   }
 }
 
@@ -106,7 +106,7 @@ static void put_nodes(text* t, const maker* m, size_t inputs, bool is_block) {
     if (strstr(op, "softmax") != NULL) {
       put(t, " {axis = -1}");
     } else if (strcmp(op, "reduce") == 0) {
-      put(t, " {op = \"mean\", axes = [%d]}", is_block ? 1 : 2);
+      put(t, " {op = \"mean\", axes = [%d]}", is_block ? 2 : 3);
     }
     put_type(t, m, m->units[i], is_block);
   }
@@ -120,7 +120,7 @@ static void put_inputs(text* t, const maker* m, size_t inputs, bool is_block) {
   for (size_t i = 0; i < m->whole_count; ++i) {
     unsigned long long first = m->whole[i][0], second = m->whole[i][1];
     put(t, "%%%zu = input \"w%zu\" : f32[", inputs + i, i);
-    put(t, is_block ? "" : "%llu, ", (unsigned long long)m->groups);
+    put(t, is_block ? "" : "%llu, 1, ", (unsigned long long)m->groups);
     put(t, "%llu, %llu]\n", first, second);
   }
 }
@@ -131,6 +131,7 @@ static text make_text(uint64_t seed, size_t* out_results) {
   text t = {.size = 0};
   size_t inputs = 1 + (size_t)below(&m, 2);
   m.groups = 1 + below(&m, 4);
+  m.outer = below(&m, 2) == 0 ? 1 : 1 + below(&m, 4);
   m.rows = 1 + below(&m, below(&m, 4) == 0 ? 3000 : 40);
   for (size_t i = 0; i < inputs; ++i) {
     m.units[m.value_count++] = 1 + below(&m, 9);
@@ -159,8 +160,9 @@ static text make_text(uint64_t seed, size_t* out_results) {
   put(&t, ") {function = \"f\", groups = %llu, rows = %llu}", (unsigned long long)m.groups,
       (unsigned long long)m.rows);
   for (size_t i = 0; i < results; ++i) {
-    put(&t, "%s f32[%llu, %llu, %llu]", i == 0 ? " :" : ",", (unsigned long long)m.groups,
-        (unsigned long long)m.rows, (unsigned long long)m.units[m.value_count - results + i]);
+    put(&t, "%s f32[%llu, %llu, %llu, %llu]", i == 0 ? " :" : ",", (unsigned long long)m.groups,
+        (unsigned long long)m.outer, (unsigned long long)m.rows,
+        (unsigned long long)m.units[m.value_count - results + i]);
   }
   for (size_t i = 0; i < 2 * results; ++i) {
     put(&t, "%s%%%zu", i == 0 ? "\nreturn " : ", ", end - results + i);
@@ -261,6 +263,41 @@ TEST(BlocksGiveTheBitsOfWholeTensors) {
     run(graph, 1 + (uint32_t)(seed % 3), (uint32_t)(seed % 4), false, results, seed, heap);
     stow_module_destroy(module);
   }
+}
+
+// Columns of images: norm, activation and convolution, which have no row of their own in memory.
+TEST(ConvolutionsTakeColumns) {
+  static const char graph_text[] =
+      "graph @g {\n"
+      "  function @f {\n"
+      "    %0 = input \"x\" : f32[1, 7, 1, ?rows]\n"
+      "    %1 = input \"s\" : f32[7]\n    %2 = input \"b\" : f32[7]\n"
+      "    %3 = input \"m\" : f32[7]\n    %4 = input \"v\" : f32[7]\n"
+      "    %5 = input \"w\" : f32[6, 7, 1, 1]\n"
+      "    %6 = batch_norm(%0, %1, %2, %3, %4) : f32[1, 7, 1, ?rows]\n"
+      "    %7 = relu(%6) : f32[1, 7, 1, ?rows]\n"
+      "    %8 = conv(%7, %5) : f32[1, 6, 1, ?rows]\n"
+      "    %9 = tanh(%8) : f32[1, 6, 1, ?rows]\n"
+      "    return %9\n  }\n"
+      "  %0 = input \"x\" : f32[2, 7, 31, 43]\n"
+      "  %1 = input \"s\" : f32[7]\n  %2 = input \"b\" : f32[7]\n"
+      "  %3 = input \"m\" : f32[7]\n  %4 = input \"v\" : f32[7]\n"
+      "  %5 = input \"w\" : f32[6, 7, 1, 1]\n  %6 = mul(%4, %4) : f32[7]\n"
+      "  %7 = batch_norm(%0, %1, %2, %3, %6) : f32[2, 7, 31, 43]\n"
+      "  %8 = relu(%7) : f32[2, 7, 31, 43]\n"
+      "  %9 = conv(%8, %5) : f32[2, 6, 31, 43]\n"
+      "  %10 = tanh(%9) : f32[2, 6, 31, 43]\n"
+      "  %11 = blocks(%0, %1, %2, %3, %6, %5) {function = \"f\", groups = 2, rows = 1333} : "
+      "f32[2, 6, 31, 43]\n"
+      "  return %10, %11\n}\n";
+  stow_module* module = NULL;
+  REQUIRE(stow_module_parse(graph_text, sizeof(graph_text) - 1, NULL, NULL,
+                            stow_allocator_default(), NULL, &module) == STOW_OK);
+  for (uint32_t variant = 0; variant < 4; ++variant) {
+    run(stow_module_graph(module, 0), 1 + variant % 3, variant, variant == 2, 1, variant,
+        stow_allocator_default());
+  }
+  stow_module_destroy(module);
 }
 
 static stow_status attempt(stow_allocator allocator, void* user) {

@@ -73,7 +73,45 @@ TEST(WhatMixesRowsIsRefused) {
   REFUSES(
       "    %0 = input \"x\" : f32[?rows, 4]\n    %1 = input \"y\" : f32[4, ?rows]\n"
       "    %2 = matmul(%0, %1) : f32[?rows, ?rows]\n    return %2\n",
-      NODES, "has a dim that is neither a number nor, first, ?rows");
+      NODES, "has a dim that is neither a number nor, once, ?rows");
+}
+
+static void accepts(const char* function, const char* rest, int line) {
+  stow_diag diag;
+  stow_module* module = parse(function, rest, &diag);
+  test_check(module != NULL, __FILE__, line, "%s", diag.message);
+  stow_module_destroy(module);
+}
+#define ACCEPTS(function, rest) accepts(function, rest, __LINE__)
+
+TEST(RowsMayBeAnyDim) {
+#define IMAGE "    %0 = input \"x\" : f32[1, 4, 1, ?rows]\n    %1 = input \"w\" : f32[2, 4, 1, 1]\n"
+#define CONV(attrs) IMAGE "    %2 = conv(%0, %1) {" attrs "} : f32[1, 2, 1, ?rows]\n    return %2\n"
+#define CONV_NODES                                                               \
+  "  %0 = input \"x\" : f32[1, 4, 3, 5]\n  %1 = input \"w\" : f32[2, 4, 1, 1]\n" \
+  "  %2 = blocks(%0, %1) {function = \"f\", rows = 15} : f32[1, 2, 3, 5]\n  return %2\n"
+  ACCEPTS(CONV(""), CONV_NODES);
+  ACCEPTS(CONV("pads = [0, 0, 0, 0], strides = [1, 1]"), CONV_NODES);
+  REFUSES(
+      IMAGE
+      "    %2 = conv(%0, %1) {pads = [0, 1, 0, 1]} : f32[1, 2, 1, ?(rows + 2)]\n    return %2\n",
+      CONV_NODES, "neither a number nor");
+  REFUSES(IMAGE
+          "    %2 = conv(%0, %1) {strides = [1, 2]} : f32[1, 2, 1, ?(ceil_div(rows, 2))]\n"
+          "    return %2\n",
+          CONV_NODES, "neither a number nor");
+  REFUSES(
+      "    %0 = input \"x\" : f32[1, 4, ?rows, 3]\n    %1 = input \"w\" : f32[2, 4, 1, 1]\n"
+      "    %2 = conv(%0, %1) : f32[1, 2, ?rows, 3]\n    return %2\n",
+      CONV_NODES, "does not compute each row");
+  REFUSES(
+      "    %0 = input \"x\" : f32[1, 4, 1, ?rows]\n    %1 = input \"w\" : f32[2, 4, 1, 3]\n"
+      "    %2 = conv(%0, %1) {pads = [0, 1, 0, 1]} : f32[1, 2, 1, ?rows]\n    return %2\n",
+      CONV_NODES, "does not compute each row");
+  REFUSES(
+      "    %0 = input \"x\" : f32[3, ?rows]\n    %1 = softmax(%0) {axis = 0} : f32[3, ?rows]\n"
+      "    return %1\n",
+      NODES, "does not compute each row");
 }
 
 TEST(WhatIsNoFunctionIsRefused) {

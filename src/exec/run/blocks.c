@@ -127,6 +127,10 @@ static bool home_value(const body* b, stow_value value) {
   *out = (stowi_kernel_block_value){.tensor = stowi_exec_tensor_of(facts->type)};
   if (stow_plan_value_slot(b->plan, value, &slot)) {
     out->at = slot.offset;
+    out->home = input != SIZE_MAX    ? STOWI_KERNEL_BLOCK_GATHER
+                : output != SIZE_MAX ? STOWI_KERNEL_BLOCK_SCATTER
+                                     : STOWI_KERNEL_BLOCK_SCRATCH;
+    out->index = (uint32_t)(input != SIZE_MAX ? input : output != SIZE_MAX ? output : 0);
   } else if (input != SIZE_MAX) {
     out->home = STOWI_KERNEL_BLOCK_OPERAND;
     out->index = (uint32_t)input;
@@ -190,10 +194,29 @@ static stow_status make_tables(body* b, stow_diag* diag) {
 // ---------------------------------------------------------------------------------------------
 // Bodies
 
-// Results are only written by what makes them: an operand may lie there.
-static stow_status own_outputs(const body* b, stow_diag* diag) {
-  for (size_t k = 0; k < stow_graph_output_count(b->graph); ++k) {
-    STOW_TRY(stow_effects_set_own(b->prepared->effects, stow_graph_outputs(b->graph)[k], diag));
+// Whether a block has several pieces of |value| of the function: then it is copied.
+static bool has_pieces(const stow_graph* function, stow_value value) {
+  const stow_type* type = stow_graph_type(function, value);
+  uint32_t axis = stowi_graph_rows_axis(type);
+  bool has = false;
+  for (uint32_t i = 0; axis != UINT32_MAX && i < axis; ++i) {
+    has = has || type->dims[i] != 1;
+  }
+  return has;
+}
+
+// What is copied is inside the arena. Other results are only written by what makes them: an operand
+// may lie there.
+static stow_status set_io(const body* b, stow_diag* diag) {
+  stow_effects* effects = b->prepared->effects;
+  for (stow_value value = 0; value < stow_graph_value_count(b->graph); ++value) {
+    bool is_output = output_index(b->graph, value) != SIZE_MAX;
+    if (has_pieces(b->function, value) && (is_output || stow_graph_is_boundary(b->graph, value))) {
+      STOW_TRY(
+          stow_effects_set_io(effects, value, is_output ? STOW_IO_KEEP : STOW_IO_CONSUME, diag));
+    } else if (is_output) {
+      STOW_TRY(stow_effects_set_own(effects, value, diag));
+    }
   }
   return STOW_OK;
 }
@@ -212,7 +235,7 @@ static stow_status make_body(body* b, const stow_kernels* kernels, uint64_t rows
   STOW_TRY(stowi_graph_copy(b->function, b->allocator, diag, &b->graph));
   STOW_TRY(stow_graph_bind(b->graph, &name, &number, 1, diag));
   STOW_TRY(stow_prepare(b->graph, &prepare, b->allocator, diag, &b->prepared));
-  STOW_TRY(own_outputs(b, diag));
+  STOW_TRY(set_io(b, diag));
   STOW_TRY(stow_plan_make(b->graph, b->prepared->effects, &plan, b->allocator, diag, &b->plan));
   return make_tables(b, diag);
 }
@@ -243,10 +266,12 @@ static stow_status find_body(stowi_exec_blocks* blocks, const stow_graph* functi
 // ---------------------------------------------------------------------------------------------
 // Sizes
 
+// Of all pieces; 0 for a value without rows.
 static uint64_t row_bytes(const stow_type* type) {
-  uint64_t bytes = stow_dtype_bits(type->dtype) / 8;
-  for (uint32_t i = 1; i < type->rank; ++i) {
-    bytes *= (uint64_t)type->dims[i];
+  uint32_t axis = stowi_graph_rows_axis(type);
+  uint64_t bytes = axis == UINT32_MAX ? 0 : stow_dtype_bits(type->dtype) / 8;
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    bytes *= i == axis ? 1 : (uint64_t)type->dims[i];
   }
   return bytes;
 }
@@ -255,8 +280,7 @@ static uint64_t row_bytes(const stow_type* type) {
 static uint64_t largest_row(const stow_graph* function) {
   uint64_t most = 1;
   for (stow_value value = 0; value < stow_graph_value_count(function); ++value) {
-    const stow_type* type = stow_graph_type(function, value);
-    uint64_t bytes = stowi_graph_has_rows(type) ? row_bytes(type) : 0;
+    uint64_t bytes = row_bytes(stow_graph_type(function, value));
     most = bytes > most ? bytes : most;
   }
   return most;
@@ -265,7 +289,8 @@ static uint64_t largest_row(const stow_graph* function) {
 static bool has_product(const stow_graph* function) {
   bool has = false;
   for (stow_node node = 0; node < stow_graph_node_count(function); ++node) {
-    has = has || stow_graph_op(function, node) == STOW_OP_MATMUL;
+    stow_op op = stow_graph_op(function, node);
+    has = has || op == STOW_OP_MATMUL || op == STOW_OP_CONV;
   }
   return has;
 }
@@ -292,7 +317,9 @@ static uint32_t choose_rows(const stow_graph* function, uint64_t rows,
 static stowi_kernel_block_cut cut_of(const stowi_graph_cut* cut, stow_dtype dtype, uint64_t rows) {
   uint64_t unit = cut->unit * (stow_dtype_bits(dtype) / 8);
   return (stowi_kernel_block_cut){.row = cut->by_rows ? unit : 0,
-                                  .slice = cut->by_rows ? unit * rows : unit,
+                                  .slice = cut->by_rows ? unit * rows * cut->outer : unit,
+                                  .pieces = cut->outer,
+                                  .pitch = unit * rows,
                                   .slices = cut->slices,
                                   .divide = cut->divide};
 }

@@ -54,7 +54,7 @@ static bool run_step(stow_program_state* state, const stow_program_step* step) {
                            .seed = stowi_kernel_seed(step->seed, state->rounds),
                            .variant = step->variant,
                            .packed = step->packed,
-                           .user = step->kernel->user,
+                           .user = (void*)(uintptr_t)step->user,
                            .message = text,
                            .message_size = sizeof text};
   stow_status status = step->kernel->run(&call);

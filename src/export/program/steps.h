@@ -21,6 +21,7 @@ typedef struct stow_program_step {
   uint32_t seed;     // that random numbers begin at
   uint32_t variant;  // of the kernel
   uint64_t packed;   // operands whose weights are
+  const void* user;  // what the kernel of this step needs besides; NULL: nothing
 } stow_program_step;
 
 #define STOW_PROGRAM_MESSAGE 320

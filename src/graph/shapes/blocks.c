@@ -36,25 +36,32 @@ static const stow_type* input_type(const stow_graph* function, size_t k) {
   return NULL;
 }
 
-// False where a product is too large.
-static bool count_unit(const stow_type* part, uint64_t* out_unit) {
-  *out_unit = 1;
-  for (uint32_t i = stowi_graph_has_rows(part) ? 1 : 0; i < part->rank; ++i) {
-    if (!stowi_mul_u64(*out_unit, (uint64_t)part->dims[i], out_unit)) {
+// The product of dims from |first| to before |end|. False where it is too large.
+static bool multiply(const stow_type* type, uint32_t first, uint32_t end, uint64_t* out) {
+  *out = 1;
+  for (uint32_t i = first; i < end; ++i) {
+    if (!stowi_mul_u64(*out, (uint64_t)type->dims[i], out)) {
       return false;
     }
   }
   return true;
 }
 
+static bool multiply_around(const stow_type* part, stowi_graph_cut* out) {
+  uint32_t axis = stowi_graph_rows_axis(part);
+  out->by_rows = axis != UINT32_MAX;
+  return multiply(part, 0, out->by_rows ? axis : 0, &out->outer) &&
+         multiply(part, out->by_rows ? axis + 1 : 0, part->rank, &out->unit);
+}
+
 // How |whole|, whose dims are numbers, is cut into |part|s; false if it cannot be.
 static bool cut(const blocks* b, const stow_type* part, const stow_type* whole, uint64_t divide,
                 stowi_graph_cut* out) {
   uint64_t total, slice, span;
-  *out = (stowi_graph_cut){.by_rows = stowi_graph_has_rows(part), .divide = divide};
+  *out = (stowi_graph_cut){.divide = divide};
   if (part->dtype != whole->dtype || stow_type_elements(whole, &total) != STOW_OK ||
-      !count_unit(part, &out->unit) || divide == 0 ||
-      !stowi_mul_u64(out->unit, out->by_rows ? b->rows : 1, &slice) || slice == 0 ||
+      !multiply_around(part, out) || divide == 0 || !stowi_mul_u64(out->unit, out->outer, &slice) ||
+      !stowi_mul_u64(slice, out->by_rows ? b->rows : 1, &slice) || slice == 0 ||
       total % slice != 0) {
     return false;
   }
@@ -135,7 +142,8 @@ stow_status stowi_graph_shape_blocks(stow_shape_call* call) {
   return check_results(call, &b);
 }
 
-// Row i of a result is written when row i of the operand has been read, whatever a block is.
+// Row i of a result is written when row i of the operand has been read, whatever a block is. A
+// block of several pieces is copied before anything is computed.
 stow_in_place stowi_graph_in_place_blocks(const stow_shape_call* call, size_t k, size_t operand) {
   blocks b = blocks_of(call);
   const stow_type* whole = stow_shape_operand(call, operand);
@@ -144,9 +152,9 @@ stow_in_place stowi_graph_in_place_blocks(const stow_shape_call* call, size_t k,
   stowi_graph_cut from, to;
   bool fits = cut(&b, input_type(b.function, operand), whole, divide_of(&b, operand), &from) &&
               cut(&b, part, result, 1, &to) && from.by_rows && from.slices == b.groups &&
-              from.unit == to.unit &&
+              from.unit == to.unit && from.outer == to.outer &&
               stow_dtype_bits(whole->dtype) == stow_dtype_bits(result->dtype) &&
-              stowi_graph_function_overwrites(b.function, k, operand);
+              (from.outer > 1 || stowi_graph_function_overwrites(b.function, k, operand));
   return fits ? STOW_IN_PLACE_ALONE : STOW_IN_PLACE_NEVER;
 }
 

@@ -56,7 +56,7 @@ static void begin_body(frame* f, const stowi_kernel_block_body* body) {
   for (uint32_t i = 0; i < body->value_count; ++i) {
     const stowi_kernel_block_value* value = &body->values[i];
     f->tensors[i] = value->tensor;
-    if (value->home == STOWI_KERNEL_BLOCK_SCRATCH) {
+    if (value->home != STOWI_KERNEL_BLOCK_OPERAND && value->home != STOWI_KERNEL_BLOCK_RESULT) {
       f->tensors[i].data = f->bytes + value->at;
     }
   }
@@ -66,6 +66,17 @@ static unsigned char* part_of(const stow_tensor* tensor, const stowi_kernel_bloc
                               uint64_t group, uint64_t row) {
   uint64_t slice = cut->slices == 1 ? 0 : group / cut->divide % cut->slices;
   return (unsigned char*)tensor->data + slice * cut->slice + row * cut->row;
+}
+
+// Copies between the pieces of a part and a tensor that has them one after the other.
+static void move_pieces(unsigned char* part, unsigned char* dense, bool is_gathered,
+                        const stowi_kernel_block_cut* cut, uint64_t rows) {
+  size_t size = (size_t)(rows * cut->row);
+  for (uint64_t i = 0; i < cut->pieces; ++i) {
+    unsigned char* piece = part + i * cut->pitch;
+    memcpy(is_gathered ? dense : piece, is_gathered ? piece : dense, size);
+    dense += size;
+  }
 }
 
 static void place_block(frame* f, const stow_kernel_call* call, const stowi_kernel_block_body* body,
@@ -78,6 +89,21 @@ static void place_block(frame* f, const stow_kernel_call* call, const stowi_kern
       f->tensors[i].data = part_of(call->operands[k], &blocks->operands[k], group, row) + value->at;
     } else if (value->home == STOWI_KERNEL_BLOCK_RESULT) {
       f->tensors[i].data = part_of(call->results[k], &blocks->results[k], group, row) + value->at;
+    } else if (value->home == STOWI_KERNEL_BLOCK_GATHER) {
+      move_pieces(part_of(call->operands[k], &blocks->operands[k], group, row),
+                  (unsigned char*)f->tensors[i].data, true, &blocks->operands[k], body->rows);
+    }
+  }
+}
+
+static void scatter_block(frame* f, const stow_kernel_call* call,
+                          const stowi_kernel_block_body* body, uint64_t group, uint64_t row) {
+  const stowi_kernel_blocks* blocks = blocks_of(call);
+  for (uint32_t i = 0; i < body->value_count; ++i) {
+    uint32_t k = body->values[i].index;
+    if (body->values[i].home == STOWI_KERNEL_BLOCK_SCATTER) {
+      move_pieces(part_of(call->results[k], &blocks->results[k], group, row),
+                  (unsigned char*)f->tensors[i].data, false, &blocks->results[k], body->rows);
     }
   }
 }
@@ -153,6 +179,7 @@ static void run_range(void* user, size_t begin, size_t end, uint32_t worker) {
     }
     place_block(&f, call, body, i / per_group, block * size->body->rows);
     w->failed[worker] = run_body(&f, call, body);
+    scatter_block(&f, call, body, i / per_group, block * size->body->rows);
   }
 }
 

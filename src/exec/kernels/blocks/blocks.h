@@ -11,7 +11,9 @@
 typedef enum stowi_kernel_block_home {
   STOWI_KERNEL_BLOCK_SCRATCH,  // |at| bytes into what the block has
   STOWI_KERNEL_BLOCK_OPERAND,  // |at| bytes into the block's part of operand |index|
-  STOWI_KERNEL_BLOCK_RESULT    // the same of a result
+  STOWI_KERNEL_BLOCK_RESULT,   // the same of a result
+  STOWI_KERNEL_BLOCK_GATHER,   // as SCRATCH; the pieces of operand |index| are copied there first
+  STOWI_KERNEL_BLOCK_SCATTER   // as SCRATCH; copied to the pieces of result |index| at the end
 } stowi_kernel_block_home;
 
 typedef struct stowi_kernel_block_value {
@@ -49,10 +51,12 @@ typedef struct stowi_kernel_block_body {
 } stowi_kernel_block_body;
 
 // At row r of group g a block's part begins (g / divide % slices) * slice + r * row bytes into the
-// operand or result.
+// operand or result, and has |pieces| pieces, each |pitch| bytes after the one before.
 typedef struct stowi_kernel_block_cut {
   uint64_t row;    // bytes; 0: all rows of a group have the same
   uint64_t slice;  // bytes
+  uint64_t pieces;
+  uint64_t pitch;  // bytes
   uint64_t slices;
   uint64_t divide;
 } stowi_kernel_block_cut;
