@@ -144,6 +144,9 @@ typedef struct stow_plan_options {
   // STOW_ORDER_AUTO its order is followed, too, and another one searched for only if the arena is
   // larger than the earlier one, in proportion. NULL: none. Borrowed during the call.
   const stow_start* start;
+  // How the graph was rewritten, in words that saved plans keep (stow_rewritten_stamp): one line of
+  // less than 256 printable characters of ASCII. NULL: it was not. Copied.
+  const char* rewrite;
 } stow_plan_options;
 
 // Writes every field; afterwards each value is literal, and 0 means 0. An unknown preset is treated
@@ -206,6 +209,7 @@ typedef struct stow_plan_info {
   bool fastest;           // with stow_prepare_options.fastest
   uint32_t pack;          // and stow_prepare_options.pack
   uint64_t packed_bytes;  // of weights that are packed for these kernels, beside the arena
+  stow_str rewrite;       // stow_plan_options.rewrite; empty: none
 } stow_plan_info;
 // Fills |out_info|, whose |struct_size| the caller sets. STOW_ERR_INVALID_ARGUMENT if that is out
 // of range.

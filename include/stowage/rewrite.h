@@ -72,8 +72,8 @@ STOW_API bool stow_rewrite_rule_find(stow_str name, stow_rewrite_rule* out_rule)
 typedef struct stow_rewrite_options {
   size_t struct_size;  // written by stow_rewrite_options_init
   uint32_t off;        // rules that are not applied, as stow_rewrite_bit; 0: none
-  double fold_limit;   // folding makes weights at most this many times as large, 1 or
-                       // more; 2
+  double fold_limit;   // folding makes weights at most this many times as large: 1 to
+                       // 1e9, rounded to thousandths; 2
 } stow_rewrite_options;
 
 STOW_API void stow_rewrite_options_defaults(stow_rewrite_options* options);
@@ -113,6 +113,17 @@ typedef struct stow_rewrite_firing {
   stow_str nodes;  // names, or `%7` with ids of the old graph: `conv_3 + bn_3`; borrowed
 } stow_rewrite_firing;
 STOW_API stow_rewrite_firing stow_rewritten_firing(const stow_rewritten* rewritten, size_t index);
+
+// Both kinds of facts in one line, for saved plans (stow_plan_options.rewrite): the version of the
+// rules, how often each fired or that it was off, and the limit of folding, as in
+// `v1 identities=3 cse=off dead=0 fold=7 fold_limit=2`.
+#define STOW_REWRITE_STAMP_SIZE 256
+STOW_API void stow_rewritten_stamp(const stow_rewritten* rewritten,
+                                   char out_stamp[STOW_REWRITE_STAMP_SIZE]);
+// The options with which the graph of a stamp was rewritten. STOW_ERR_STALE_PLAN if that was done
+// by another version of the rules, STOW_ERR_SYNTAX if it is not a stamp.
+STOW_API stow_status stow_rewrite_read_stamp(stow_str stamp, stow_diag* diag,
+                                             stow_rewrite_options* out_options);
 
 // Bytes, before and after.
 typedef struct stow_rewritten_info {

@@ -173,6 +173,14 @@ bool stowi_plan_is_strategy_name(stow_str name) {
   return name.size > 0 && name.size <= MAX_STRATEGY_NAME;
 }
 
+bool stowi_plan_is_rewrite(stow_str text) {
+  bool is_good = text.size != 0 && text.size < STOWI_PLAN_REWRITE_SIZE;
+  for (size_t i = 0; is_good && i < text.size; ++i) {
+    is_good = text.data[i] >= ' ' && text.data[i] <= '~';
+  }
+  return is_good;
+}
+
 static stow_status check_strategy(const stow_strategy* strategy, stow_diag* diag) {
   if (strategy == NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
@@ -220,6 +228,11 @@ stow_status stowi_plan_options_load(const stow_plan_options* options, stow_diag*
   if ((unsigned)out_options->order >= (unsigned)STOW_ORDER_COUNT) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "order must be given or auto, got %d",
                       (int)out_options->order);
+  }
+  if (out_options->rewrite != NULL && !stowi_plan_is_rewrite(stow_str_of(out_options->rewrite))) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "rewrite must be a line of less than %d printable characters",
+                      STOWI_PLAN_REWRITE_SIZE);
   }
   STOW_TRY(check_strategy(out_options->strategy, diag));
   return check_rules(out_options, diag);

@@ -358,7 +358,8 @@ stow_status stow_plan_describe(const stow_plan* plan, stow_plan_info* out_info) 
                          .threads = plan->facts.kernels.threads,
                          .fastest = plan->facts.kernels.fastest,
                          .pack = plan->facts.kernels.pack,
-                         .packed_bytes = plan->facts.kernels.packed_bytes};
+                         .packed_bytes = plan->facts.kernels.packed_bytes,
+                         .rewrite = stow_str_of(plan->facts.rewrite)};
   return stowi_fill_struct(out_info, &info, sizeof(info), "stow_plan_info", NULL);
 }
 

@@ -66,6 +66,8 @@ typedef struct stowi_plan_span {
   uint64_t end;
 } stowi_plan_span;
 
+#define STOWI_PLAN_REWRITE_SIZE 256
+
 // The options that a checker, or a reader of the saved plan, needs.
 typedef struct stowi_plan_facts {
   uint64_t alignment;
@@ -82,7 +84,11 @@ typedef struct stowi_plan_facts {
   bool reuse;  // whether bytes are reused, after rules were applied
   bool in_place;
   bool elide_copies;
+  char rewrite[STOWI_PLAN_REWRITE_SIZE];  // how the graph was rewritten; empty: it was not
 } stowi_plan_facts;
+
+// Whether |text| can be such a line.
+bool stowi_plan_is_rewrite(stow_str text);
 
 // A time in which |root| occupies only part of itself.
 typedef struct stowi_plan_window {

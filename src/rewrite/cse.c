@@ -1,11 +1,15 @@
 // Common subexpressions: of two nodes that compute the same, the second one is left out. A hash
 // index has the first node of each kind; it stands for others where it is visible, which are nodes
 // of its region and of regions in that. Small params and constants with the same bytes count too:
-// exporters write one for every use. O(size of the graph).
+// exporters write one for every use.
+//
+// The first result must be live anyway when the second is computed. If it had to be kept for that,
+// the second could be computed in bytes that are free now, and the peak might grow.
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/hash.h"
+#include "rewrite/live.h"
 #include "rewrite/rules.h"
 
 #define SMALL 1024  // bytes of data that are compared
@@ -113,31 +117,36 @@ static bool is_visible(const stow_graph* graph, stow_node from, stow_node in) {
   return region == wanted;
 }
 
-static bool can_replace(const stowi_rewrite_pass* pass, stow_node first, stow_node second) {
+static bool can_replace(const stowi_rewrite_pass* pass, const stowi_rewrite_lives* lives,
+                        stow_node first, stow_node second) {
   stow_value from = stow_graph_first_result(pass->graph, first);
   stow_value value = stow_graph_first_result(pass->graph, second);
   bool can = is_visible(pass->graph, first, second);
   for (size_t k = 0; can && k < stow_graph_result_count(pass->graph, first); ++k) {
-    can = stowi_rewrite_can_stand_for(pass, from + (stow_value)k, value + (stow_value)k);
+    can = stowi_rewrite_can_stand_for(pass, from + (stow_value)k, value + (stow_value)k) &&
+          stowi_rewrite_lives_until(lives, from + (stow_value)k, second);
   }
   return can;
 }
 
-static stow_status replace(stowi_rewrite_pass* pass, stow_node first, stow_node second) {
+static stow_status replace(stowi_rewrite_pass* pass, stowi_rewrite_lives* lives, stow_node first,
+                           stow_node second) {
   stow_value from = stow_graph_first_result(pass->graph, first);
   stow_value value = stow_graph_first_result(pass->graph, second);
   for (size_t k = 0; k < stow_graph_result_count(pass->graph, first); ++k) {
     stowi_rewrite_stand_for(pass, from + (stow_value)k, value + (stow_value)k);
+    stowi_rewrite_lives_join(lives, from + (stow_value)k, value + (stow_value)k);
   }
   pass->is_dropped[second] = true;
   return stowi_rewrite_fire(pass, (stow_node[]){first, second}, 2);
 }
 
-static stow_status visit(stowi_rewrite_pass* pass, stowi_index* index, stow_node node) {
+static stow_status visit(stowi_rewrite_pass* pass, stowi_rewrite_lives* lives, stowi_index* index,
+                         stow_node node) {
   uint64_t hash = hash_node(pass, node);
   uint32_t first = stowi_index_find(index, hash, is_same, pass, &node);
   if (first != STOWI_INDEX_NONE) {
-    return can_replace(pass, first, node) ? replace(pass, first, node) : STOW_OK;
+    return can_replace(pass, lives, first, node) ? replace(pass, lives, first, node) : STOW_OK;
   }
   STOW_TRY(stowi_need_memory(stowi_index_reserve(index, pass->allocator) == STOW_OK, pass->diag));
   stowi_index_insert(index, hash, node);
@@ -146,10 +155,12 @@ static stow_status visit(stowi_rewrite_pass* pass, stowi_index* index, stow_node
 
 stow_status stowi_rewrite_cse(stowi_rewrite_pass* pass) {
   stowi_index index = {0};
-  stow_status status = STOW_OK;
+  stowi_rewrite_lives lives;
+  stow_status status = stowi_rewrite_lives_init(&lives, pass->graph, pass->allocator, pass->diag);
   for (stow_node node = 0; node < stow_graph_node_count(pass->graph) && status == STOW_OK; ++node) {
-    status = is_candidate(pass->graph, node) ? visit(pass, &index, node) : STOW_OK;
+    status = is_candidate(pass->graph, node) ? visit(pass, &lives, &index, node) : STOW_OK;
   }
   stowi_index_free(&index, pass->allocator);
+  stowi_rewrite_lives_free(&lives);
   return status;
 }

@@ -26,16 +26,30 @@ static void find_roots(stowi_rewrite_lives* lives, stow_node node) {
 }
 
 // What is read in a region that it is not of is live until the region's owner is done.
-static void extend(stowi_rewrite_lives* lives, stow_value value, stow_node reader) {
+static stow_node end_of_read(const stowi_rewrite_lives* lives, stow_value root, stow_node reader) {
   const stow_graph* graph = lives->graph;
-  stow_value root = lives->roots[value];
   stow_region home = stow_graph_node_region(graph, stow_graph_producer(graph, root));
   stow_region region = stow_graph_node_region(graph, reader);
   while (region != home && region != STOW_REGION_BODY) {
     reader = stowi_graph_region_owner(graph, region);
     region = stowi_graph_region_parent(graph, region);
   }
-  lives->ends[root] = reader > lives->ends[root] ? reader : lives->ends[root];
+  return reader;
+}
+
+static void extend(stowi_rewrite_lives* lives, stow_value value, stow_node reader) {
+  stow_value root = lives->roots[value];
+  stow_node end = end_of_read(lives, root, reader);
+  lives->ends[root] = end > lives->ends[root] ? end : lives->ends[root];
+}
+
+bool stowi_rewrite_lives_until(const stowi_rewrite_lives* lives, stow_value value, stow_node node) {
+  stow_value root = lives->roots[value];
+  return lives->bytes[root] == 0 || end_of_read(lives, root, node) <= lives->ends[root];
+}
+
+void stowi_rewrite_lives_join(stowi_rewrite_lives* lives, stow_value value, stow_value other) {
+  extend(lives, value, lives->ends[lives->roots[other]]);
 }
 
 static void find_ends(stowi_rewrite_lives* lives) {
@@ -46,6 +60,11 @@ static void find_ends(stowi_rewrite_lives* lives) {
       if (operand != STOW_VALUE_NONE) {
         extend(lives, operand, node);
       }
+    }
+  }
+  for (stow_value value = 0; value < lives->value_count; ++value) {
+    if (stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_INPUT) {
+      lives->ends[value] = lives->node_count - 1;
     }
   }
   for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
@@ -92,8 +111,9 @@ uint64_t stowi_rewrite_peak(stowi_rewrite_lives* lives, const bool* is_left_out,
                             stow_node* out_node) {
   memset(lives->load, 0, lives->node_count * sizeof(*lives->load));
   for (stow_value value = 0; value < lives->value_count; ++value) {
-    stow_node begin = stow_graph_producer(lives->graph, value);
-    if (is_left_out == NULL || !is_left_out[begin]) {
+    stow_node node = stow_graph_producer(lives->graph, value);
+    stow_node begin = stow_graph_op(lives->graph, node) == STOW_OP_INPUT ? 0 : node;
+    if (is_left_out == NULL || !is_left_out[node]) {
       lives->load[begin] += lives->bytes[value];
       if (lives->ends[value] + 1 < lives->node_count) {
         lives->load[lives->ends[value] + 1] -= lives->bytes[value];

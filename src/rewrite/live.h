@@ -1,6 +1,6 @@
 // How many bytes are live at each step of a graph in its own order: an estimate by lifetimes and
-// views alone, without results in place and the like. It needs neither effects nor kernels, so that
-// what is decided by it is the same for all.
+// views alone, without results in place and the like, and with inputs that are kept. It needs
+// neither effects nor kernels, so that what is decided by it is the same for all.
 #ifndef STOWAGE_SRC_REWRITE_LIVE_H_
 #define STOWAGE_SRC_REWRITE_LIVE_H_
 
@@ -22,6 +22,10 @@ stow_status stowi_rewrite_lives_init(stowi_rewrite_lives* lives, const stow_grap
                                      stow_allocator allocator, stow_diag* diag);
 void stowi_rewrite_lives_free(stowi_rewrite_lives* lives);
 
+// Whether |node| can read |value| without a longer life for it.
+bool stowi_rewrite_lives_until(const stowi_rewrite_lives* lives, stow_value value, stow_node node);
+// Lets |value| live as long as |other|.
+void stowi_rewrite_lives_join(stowi_rewrite_lives* lives, stow_value value, stow_value other);
 // Whether |value| has bytes at |node|.
 bool stowi_rewrite_is_live(const stowi_rewrite_lives* lives, stow_value value, stow_node node);
 // The most bytes that are live at a step, and the first such step, without values of nodes for

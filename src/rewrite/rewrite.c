@@ -195,10 +195,11 @@ stow_status stow_rewrite(const stow_graph* graph, const stow_rewrite_options* op
   *out_rewritten = NULL;
   stow_rewrite_options_init(&full);
   STOW_TRY(stowi_load_options(&full, options, sizeof(full), "stow_rewrite_options", diag));
-  if (!(full.fold_limit >= 1.0)) {
+  if (!(full.fold_limit >= 1.0 && full.fold_limit <= 1e9)) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
-                      "stow_rewrite_options.fold_limit must be 1 or more");
+                      "stow_rewrite_options.fold_limit must be 1 to 1000000000");
   }
+  full.fold_limit = (double)(uint64_t)(full.fold_limit * 1000.0 + 0.5) / 1000.0;
   stow_rewritten* r = STOWI_NEW(allocator, stow_rewritten);
   STOW_TRY(stowi_need_memory(r != NULL, diag));
   r->allocator = allocator;

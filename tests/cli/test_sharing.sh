@@ -109,7 +109,7 @@ expect 0 AModelIsExplained
 narrow
 says "new order  "
 says "given order  "
-says "copied, not a view (10, 160 KiB): the operand's bytes are not contiguous there"
+says "copied, not a view (8, 128 KiB): the operand's bytes are not contiguous there"
 says "  layer0.query.heads  layer0.query.split  16.0 KiB"
 
 # Long lists are cut, the largest first

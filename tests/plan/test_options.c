@@ -280,6 +280,15 @@ TEST(StrategyIsRequired) {
   check_refused(&options, "a place function");
 }
 
+TEST(ALineSaysHowTheGraphWasRewritten) {
+  static const char* const bad[] = {"", "v1\n", "v1 \x7f", "v1 \xc3\xa4"};
+  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
+    options.rewrite = bad[i];
+    check_refused(&options, "rewrite must be a line of less than 256 printable characters");
+  }
+}
+
 TEST(UnknownPolicyIsRefused) {
   stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
   options.io = STOW_IO_DEFAULT;

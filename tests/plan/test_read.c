@@ -128,6 +128,8 @@ static const bad_row bad_rows[] = {
     {"# capacity=500", "# capacity=18446744073709551615", "expected the capacity"},
     {"# capacity=500", "# capacity=-1", "expected the capacity"},
     {"# peak_step=2", "# peak_step=7", "expected the peak step, a number up to 6"},
+    {"# lower_bound=", "# rewrite=\n# lower_bound=", "how the graph was rewritten"},
+    {"# lower_bound=", "# rewrite=\t\n# lower_bound=", "how the graph was rewritten"},
     // The report
     {"# arena_size=", "# arena_size= ", "expected the arena size"},
     {" saved=", "  saved=", "expected ` saved=`"},
@@ -321,12 +323,14 @@ TEST(OptionsOfEveryKindComeBack) {
   options.in_place = false;
   options.elide_copies = false;
   options.io = STOW_IO_EXTERNAL;
+  options.rewrite = "v1 cse=3 fold=off";
   plan_case c = plan_make(graph_text, &options);
   REQUIRE(c.plan != NULL);
   char* text = plan_text(c.plan, stowi_plan_write_saved);
+  CHECK_HAS(text, "\n# rewrite=v1 cse=3 fold=off\n# lower");
   CHECK_HAS(text, "\n# params=no\n# inputs=no\n# constants=no\n# zero_size_slots=no\n");
   CHECK_HAS(text, "\n# f32_uniform=yes\n# classic_views=no\n# reuse=no\n");
-  CHECK_HAS(text, "\n# reuse=no\n# in_place=no\n# elide_copies=no\n# io=external\n# lower");
+  CHECK_HAS(text, "\n# reuse=no\n# in_place=no\n# elide_copies=no\n# io=external\n# rewrite=");
   free(text);
   plan_prove(&c);
   options.io = STOW_IO_CONSUME;

@@ -160,7 +160,7 @@ TEST(JsonHasAllOfThePlan) {
       "\"constants\": true, \"zero_size_slots\": true, \"f32_uniform\": false, "
       "\"classic_views\": true, \"reuse\": true, \"in_place\": false, "
       "\"elide_copies\": false, \"io\": \"keep\", \"threads\": 0, \"fastest\": false, "
-      "\"pack\": \"never\", \"packed_bytes\": 0},\n"
+      "\"pack\": \"never\", \"packed_bytes\": 0, \"rewrite\": null},\n"
       "  \"fit\": {\"fits\": false, \"possible\": false, \"excess\": 76, \"value\": 2, "
       "\"value_bytes\": 64, \"step\": "
       "2, "

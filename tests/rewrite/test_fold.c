@@ -84,7 +84,7 @@ TEST(TheFoldGraphHasWhatItNeeds) {
   CHECK_U64(info.weights_before, 32);
   CHECK_U64(info.weights_after, 32);
   CHECK_U64(info.live_before, 48);
-  CHECK_U64(info.live_after, 32);
+  CHECK_U64(info.live_after, 48);
   stow_string_free(&text);
   stow_rewritten_destroy(r);
   stow_module_destroy(module);

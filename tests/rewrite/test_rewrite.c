@@ -377,6 +377,48 @@ TEST(RulesGoOnUntilNoneFires) {
   stow_module_destroy(module);
 }
 
+TEST(StampsSayHowAGraphWasRewritten) {
+  stow_module* module = parse_graph(mixed);
+  stow_rewrite_options options, read;
+  stow_rewrite_options_init(&options);
+  options.off = stow_rewrite_bit(STOW_REWRITE_CSE);
+  options.fold_limit = 1.25;
+  stow_rewritten* r = rewrite_graph(stow_module_graph(module, 0), &options);
+  char stamp[STOW_REWRITE_STAMP_SIZE];
+  stow_rewritten_stamp(r, stamp);
+  CHECK_TEXT(stamp, "v1 identities=1 cse=off dead=1 fold=0 fold_limit=1.25");
+  CHECK(stow_rewrite_read_stamp(stow_str_of(stamp), NULL, &read) == STOW_OK);
+  CHECK_U64(read.off, options.off);
+  CHECK(read.fold_limit == options.fold_limit);
+  stow_rewritten_destroy(r);
+  stow_module_destroy(module);
+}
+
+TEST(OtherStampsAreRefused) {
+  static const char* const texts[] = {"",
+                                      "v",
+                                      "x1",
+                                      "1 cse=1",
+                                      "v1 cse",
+                                      "v1 cse=",
+                                      "v1 cse=many",
+                                      "v1 magic=1",
+                                      "v1 fold_limit=0.5",
+                                      "v1 fold_limit=1.2345",
+                                      "v1 fold_limit=2.",
+                                      "v1 fold_limit=2000000000",
+                                      "v1  cse=1"};
+  stow_rewrite_options options;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); ++i) {
+    stow_status status = stow_rewrite_read_stamp(stow_str_of(texts[i]), &diag, &options);
+    test_check(status == STOW_ERR_SYNTAX, __FILE__, __LINE__, "'%s': %d", texts[i], (int)status);
+  }
+  CHECK(stow_rewrite_read_stamp(stow_str_of("v9 cse=1"), &diag, &options) == STOW_ERR_STALE_PLAN);
+  CHECK_TEXT(diag.message, "the graph was rewritten by version 9 of the rules; this is version 1");
+}
+
 TEST(RulesHaveNames) {
   stow_rewrite_rule rule;
   for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {

@@ -162,6 +162,21 @@ static stow_status read_alignment(reader* r) {
   return STOW_OK;
 }
 
+// How the graph was rewritten is for those who rewrite it again.
+static stow_status read_rewrite(reader* r) {
+  if (!stowi_plan_scan_skip(&r->scan, "# rewrite=")) {
+    return STOW_OK;
+  }
+  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
+  stow_str text = stowi_plan_scan_rest(&r->scan);
+  if (!stowi_plan_is_rewrite(text)) {
+    return fail_at(r, place, "expected words that say how the graph was rewritten");
+  }
+  memcpy(r->plan->facts.rewrite, text.data, text.size);
+  r->scan.at += text.size;
+  return stowi_plan_scan_end_line(&r->scan);
+}
+
 static stow_status read_options(reader* r) {
   stowi_plan_facts* facts = &r->plan->facts;
   STOW_TRY(read_alignment(r));
@@ -197,6 +212,7 @@ static stow_status read_options(reader* r) {
                            &facts->kernels.packed_bytes));
     }
   }
+  STOW_TRY(read_rewrite(r));
   STOW_TRY(read_number(r, "# lower_bound=", UINT64_MAX, "the lower bound", &r->plan->lower_bound));
   uint64_t peak_step = 0;
   STOW_TRY(read_number(r, "# peak_step=", r->plan->step_count, "the peak step", &peak_step));

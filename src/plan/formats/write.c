@@ -63,6 +63,9 @@ static stow_status write_options(const stow_plan* plan, stow_writer writer) {
   if (facts->kernels.packed_bytes != 0) {
     STOW_TRY(stowi_printf(writer, "# packed_bytes=%" PRIu64 "\n", facts->kernels.packed_bytes));
   }
+  if (facts->rewrite[0] != '\0') {
+    STOW_TRY(stowi_printf(writer, "# rewrite=%s\n", facts->rewrite));
+  }
   return stowi_printf(writer, "# lower_bound=%" PRIu64 "\n# peak_step=%" PRIu32 "\n",
                       plan->lower_bound, plan->peak_step);
 }

@@ -2,6 +2,7 @@
 // written exactly and may exceed 2^53: readers that store numbers as doubles must take care. Names
 // are bytes here but text in JSON, so what is not UTF-8 becomes U+FFFD.
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/text.h"
@@ -56,24 +57,66 @@ static stow_status write_header(const stow_plan* plan, stow_writer writer) {
   return stowi_printf(writer, "  \"capacity\": %" PRIu64 ",\n", plan->facts.capacity);
 }
 
+// Digits, and a dot between them.
+static bool is_number(stow_str text) {
+  bool is_good = text.size != 0 && stowi_is_digit(text.data[0]) &&
+                 stowi_is_digit(text.data[text.size - 1]) &&
+                 (text.size < 2 || text.data[0] != '0' || text.data[1] == '.');
+  size_t dots = 0;
+  for (size_t i = 0; i < text.size; ++i) {
+    dots += text.data[i] == '.';
+    is_good = is_good && (stowi_is_digit(text.data[i]) || text.data[i] == '.');
+  }
+  return is_good && dots <= 1;
+}
+
+// The words `name=value` as members; a value that is not a number becomes null.
+static stow_status write_rewrite_word(stow_str word, stow_writer writer) {
+  size_t name = 0;
+  while (name < word.size && word.data[name] != '=') {
+    ++name;
+  }
+  stow_str value = {word.data + name + 1, name < word.size ? word.size - name - 1 : 0};
+  STOW_TRY(stowi_put(writer, ", "));
+  STOW_TRY(stowi_put_json(writer, (stow_str){word.data, name}, false));
+  STOW_TRY(stowi_put(writer, ": "));
+  return is_number(value) ? stowi_put_str(writer, value) : stowi_put(writer, "null");
+}
+
+// The stamp of the rules as an object: `v1 cse=3 fold=off`.
+static stow_status write_rewrite(const char* text, stow_writer writer) {
+  if (text[0] == '\0') {
+    return stowi_put(writer, "null},\n");
+  }
+  STOW_TRY(stowi_put(writer, "{\"stamp\": "));
+  STOW_TRY(stowi_put_json(writer, stow_str_of(text), false));
+  for (const char* at = strchr(text, ' '); at != NULL; at = strchr(at + 1, ' ')) {
+    const char* end = strchr(at + 1, ' ');
+    stow_str word = {at + 1, end == NULL ? strlen(at + 1) : (size_t)(end - at - 1)};
+    STOW_TRY(write_rewrite_word(word, writer));
+  }
+  return stowi_put(writer, "}},\n");
+}
+
 static stow_status write_options(const stowi_plan_facts* facts, stow_writer writer) {
   STOW_TRY(stowi_printf(writer,
                         "  \"options\": {\"alignment\": %" PRIu64 ", \"tail_guard\": %" PRIu64
                         ", \"params\": \"%s\", \"inputs\": %s, \"constants\": %s, ",
                         facts->alignment, facts->tail_guard, stowi_plan_params_text(facts->params),
                         json_bool(facts->inputs), json_bool(facts->constants)));
-  return stowi_printf(writer,
-                      "\"zero_size_slots\": %s, \"f32_uniform\": %s, \"classic_views\": %s, "
-                      "\"reuse\": %s, \"in_place\": %s, \"elide_copies\": %s, "
-                      "\"io\": \"%s\", \"threads\": %" PRIu32
-                      ", \"fastest\": %s, \"pack\": \"%s\", "
-                      "\"packed_bytes\": %" PRIu64 "},\n",
-                      json_bool(facts->zero_size_slots), json_bool(facts->f32_uniform),
-                      json_bool(facts->classic_views), json_bool(facts->reuse),
-                      json_bool(facts->in_place), json_bool(facts->elide_copies),
-                      stowi_plan_io_text(facts->io), facts->kernels.threads,
-                      json_bool(facts->kernels.fastest), stowi_plan_pack_text(facts->kernels.pack),
-                      facts->kernels.packed_bytes);
+  STOW_TRY(stowi_printf(writer,
+                        "\"zero_size_slots\": %s, \"f32_uniform\": %s, \"classic_views\": %s, "
+                        "\"reuse\": %s, \"in_place\": %s, \"elide_copies\": %s, "
+                        "\"io\": \"%s\", \"threads\": %" PRIu32
+                        ", \"fastest\": %s, \"pack\": \"%s\", "
+                        "\"packed_bytes\": %" PRIu64 ", \"rewrite\": ",
+                        json_bool(facts->zero_size_slots), json_bool(facts->f32_uniform),
+                        json_bool(facts->classic_views), json_bool(facts->reuse),
+                        json_bool(facts->in_place), json_bool(facts->elide_copies),
+                        stowi_plan_io_text(facts->io), facts->kernels.threads,
+                        json_bool(facts->kernels.fastest),
+                        stowi_plan_pack_text(facts->kernels.pack), facts->kernels.packed_bytes));
+  return write_rewrite(facts->rewrite, writer);
 }
 
 static stow_status write_fit(const stow_plan* plan, stow_writer writer) {

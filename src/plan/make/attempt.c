@@ -112,6 +112,9 @@ static stow_status make_empty_plan(stowi_plan_maker* maker) {
   plan->facts.reuse = options->reuse && stowi_analysis_lifetimes_reuse_allowed(maker->lifetimes);
   plan->facts.in_place = maker->choice.in_place;
   plan->facts.elide_copies = maker->choice.elide_copies;
+  if (options->rewrite != NULL) {
+    memcpy(plan->facts.rewrite, options->rewrite, strlen(options->rewrite) + 1);
+  }
   memcpy(plan->order, stow_schedule_order(maker->schedule), plan->step_count * sizeof(stow_node));
   maker->fixed = STOWI_ARRAY(maker->allocator, uint64_t, plan->value_count);
   return maker->fixed == NULL ? stowi_fail_memory(maker->diag) : STOW_OK;

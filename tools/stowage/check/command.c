@@ -8,6 +8,7 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "graphs/io_policy.h"
+#include "graphs/rewrite.h"
 #include "graphs/source.h"
 #include "plan/layout.h"
 #include "report/api.h"
@@ -34,7 +35,9 @@ typedef struct job {
   cli_source source;
   stow_string text;  // of the plan
   const char* plan_label;
-  stow_graph* graph;  // owned by the source
+  stow_graph* given;        // as it was read; owned by the source
+  const stow_graph* graph;  // as the plan says: the same, or rewritten
+  stow_rewritten* rewritten;
   cli_layout_source layout_from;
   stow_weight_layout* layout;
 } job;
@@ -75,8 +78,8 @@ static cli_exit read_files(job* j, const char* file, const char* plan) {
   CLI_TRY(cli_source_open(&j->source, file, &j->model));
   CLI_TRY(cli_plan_text_read(plan, &j->text));
   return j->graph_name != NULL
-             ? cli_source_choose(&j->source, j->graph_name, &j->graph)
-             : cli_plan_text_graph(&j->text, j->plan_label, &j->source, &j->graph);
+             ? cli_source_choose(&j->source, j->graph_name, &j->given)
+             : cli_plan_text_graph(&j->text, j->plan_label, &j->source, &j->given);
 }
 
 static cli_exit print_success(const job* j, const stow_plan* plan) {
@@ -152,15 +155,23 @@ static cli_exit check_graph(const job* j) {
 }
 
 static cli_exit bind_graphs(job* j) {
-  CLI_TRY(cli_source_bind(&j->source, &j->model.binds, j->graph));
+  stow_rewrite_options options;
+  bool is_rewritten;
+  CLI_TRY(cli_source_bind(&j->source, &j->model.binds, j->given));
   if (j->layout_name != NULL) {
     CLI_TRY(cli_layout_source_open(&j->layout_from, j->layout_name, &j->model.binds, &j->source));
   }
-  CLI_TRY(cli_source_require_used(&j->source, &j->model.binds, j->graph));
+  CLI_TRY(cli_source_require_used(&j->source, &j->model.binds, j->given));
   if (j->layout_name != NULL) {
     CLI_TRY(cli_require_bound(j->source.label, j->layout_from.graph));
   }
-  return cli_require_bound(j->source.label, j->graph);
+  CLI_TRY(cli_require_bound(j->source.label, j->given));
+  CLI_TRY(cli_plan_text_rewrite(&j->text, j->plan_label, &is_rewritten, &options));
+  if (is_rewritten) {
+    CLI_TRY(cli_rewrite_graph(j->given, &options, j->source.label, &j->rewritten));
+  }
+  j->graph = is_rewritten ? stow_rewritten_graph(j->rewritten) : j->given;
+  return CLI_YES;
 }
 
 static cli_exit make_layout(job* j) {
@@ -180,6 +191,7 @@ static cli_exit run_job(job* j, const cli_arguments* arguments) {
   stow_weight_layout_destroy(j->layout);
   cli_layout_source_close(&j->layout_from);
   stow_string_free(&j->text);
+  stow_rewritten_destroy(j->rewritten);
   cli_source_close(&j->source);
   return code;
 }

@@ -108,6 +108,9 @@ static void find_name(cli_export* export) {
 static const void* find_weight(void* user, stow_value value, size_t* out_size) {
   const cli_run* run = user;
   const cli_feed* feed = cli_find_feed(run->feeds.items, run->feeds.count, value);
+  if (feed == NULL && run->folded != NULL) {
+    return stow_folded_weight(run->folded, value, out_size);
+  }
   *out_size = feed == NULL ? 0 : stow_tensor_bytes(&feed->tensor);
   return feed == NULL ? NULL : feed->tensor.data;
 }
@@ -140,6 +143,7 @@ static cli_exit prepare(cli_export* export) {
   CLI_TRY(cli_run_read_inputs(run));
   CLI_TRY(cli_run_plan(run));
   CLI_TRY(cli_run_match_weights(run));
+  CLI_TRY(cli_run_fold(run));
   find_name(export);
   return make_program(export);
 }

@@ -53,6 +53,19 @@ typedef struct alias {
   bool used;  // some graph of a set has such an output
 } alias;
 
+void cli_io_policies_each(const cli_io_policies* policies, void (*tell)(void* user, stow_str name),
+                          void* user) {
+  const value_policy* values = policies->values.items;
+  const alias* aliases = policies->aliases.items;
+  for (size_t i = 0; i < policies->values.count; ++i) {
+    tell(user, values[i].name);
+  }
+  for (size_t i = 0; i < policies->aliases.count; ++i) {
+    tell(user, aliases[i].output);
+    tell(user, aliases[i].input);
+  }
+}
+
 static size_t stars(stow_str text) {
   size_t count = 0;
   for (size_t i = 0; i < text.size; ++i) {

@@ -22,6 +22,9 @@ typedef struct cli_io_policies {
 cli_exit cli_io_policies_add(cli_io_policies* policies, const char* text);
 // Reads the value of --alias. Complains.
 cli_exit cli_io_policies_alias(cli_io_policies* policies, const char* text);
+// Calls |tell| for every name that was given.
+void cli_io_policies_each(const cli_io_policies* policies, void (*tell)(void* user, stow_str name),
+                          void* user);
 void cli_io_policies_free(cli_io_policies* policies);
 
 // Effects of |graph|'s own clauses, the policies of single values, and aliases. A name that only

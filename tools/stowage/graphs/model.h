@@ -139,4 +139,9 @@ void cli_model_print_symbols(const cli_model* model, const stow_graph* graph, cl
 // may have more, which the graph does not need.
 uint64_t cli_weight_bytes(const stow_graph* graph, const stow_plan* plan);
 
+// Whether its data is computed once, when a run or export begins.
+bool cli_is_folded(const stow_graph* graph, stow_value value);
+// Bytes of these.
+uint64_t cli_folded_bytes(const stow_graph* graph);
+
 #endif  // STOWAGE_TOOLS_MODEL_H_

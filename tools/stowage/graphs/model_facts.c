@@ -226,3 +226,22 @@ uint64_t cli_weight_bytes(const stow_graph* graph, const stow_plan* plan) {
   }
   return bytes;
 }
+
+bool cli_is_folded(const stow_graph* graph, stow_value value) {
+  stow_node node = stow_graph_producer(graph, value);
+  const stow_attr* attr =
+      stow_graph_op(graph, node) == STOW_OP_PARAM ? stow_graph_attr(graph, node, "folded") : NULL;
+  return attr != NULL && attr->b;
+}
+
+uint64_t cli_folded_bytes(const stow_graph* graph) {
+  uint64_t bytes = 0;
+  for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
+    uint64_t size;
+    if (cli_is_folded(graph, value) &&
+        stow_type_bytes(stow_graph_type(graph, value), &size) == STOW_OK) {
+      bytes += size;
+    }
+  }
+  return bytes;
+}

@@ -11,22 +11,41 @@
 
 typedef cli_plan_job job;
 
+cli_exit cli_plan_job_take(cli_plan_job* j, const stow_graph* graph,
+                           const stow_rewrite_options* options) {
+  j->given = j->graph = graph;
+  j->stamp[0] = '\0';
+  if (options == NULL) {
+    return CLI_YES;
+  }
+  CLI_TRY(cli_rewrite_graph(graph, options, j->source.label, &j->rewritten));
+  j->graph = stow_rewritten_graph(j->rewritten);
+  if (j->graph != graph) {
+    stow_rewritten_stamp(j->rewritten, j->stamp);
+  }
+  return CLI_YES;
+}
+
 static cli_exit find_graphs(job* j) {
   const char* const* names = j->request.graphs.items;
-  CLI_TRY(cli_source_choose(&j->source, names == NULL ? NULL : names[0], &j->graph));
+  stow_graph* graph;
+  CLI_TRY(cli_source_choose(&j->source, names == NULL ? NULL : names[0], &graph));
   if (!cli_source_is_model(&j->source)) {
-    CLI_TRY(cli_known_bind_graph(j->request.model.known, j->graph));
+    CLI_TRY(cli_known_bind_graph(j->request.model.known, graph));
   }
-  CLI_TRY(cli_source_bind(&j->source, &j->request.model.binds, j->graph));
+  CLI_TRY(cli_source_bind(&j->source, &j->request.model.binds, graph));
   if (j->request.layout_from != NULL) {
     CLI_TRY(cli_layout_source_open(&j->layout_from, j->request.layout_from, &j->request.model.binds,
                                    &j->source));
   }
-  CLI_TRY(cli_source_require_used(&j->source, &j->request.model.binds, j->graph));
+  CLI_TRY(cli_source_require_used(&j->source, &j->request.model.binds, graph));
   if (j->request.layout_from != NULL) {
     CLI_TRY(cli_require_bound(j->source.label, j->layout_from.graph));
   }
-  return cli_source_require_sizes(&j->source, &j->request.model, j->graph);
+  CLI_TRY(cli_source_require_sizes(&j->source, &j->request.model, graph));
+  stow_rewrite_options options = cli_rewrite_options(&j->request.rewrite);
+  bool rewrites = cli_plan_request_rewrites(&j->request, cli_source_is_model(&j->source));
+  return cli_plan_job_take(j, graph, rewrites ? &options : NULL);
 }
 
 // A time limit is for both plans. The forward plan then has the usual budget: searching it for
@@ -73,9 +92,8 @@ static cli_exit fail_kernels(const job* j, stow_status status, const stow_diag* 
   return code;
 }
 
-cli_exit cli_plan_job_effects(cli_plan_job* j) {
+static cli_exit make_effects(cli_plan_job* j) {
   const stow_graph* forward = j->layout_from.graph;
-  cli_plan_job_free_effects(j);
   if (j->runs == NULL) {
     return cli_effects_create(&j->request.io, j->source.label, j->graph, forward, &j->effects);
   }
@@ -89,9 +107,24 @@ cli_exit cli_plan_job_effects(cli_plan_job* j) {
   return cli_effects_apply(&j->request.io, j->graph, forward, j->effects);
 }
 
+static void tell_rewritten(void* user, stow_str name) {
+  const job* j = user;
+  cli_tell_rewritten(j->rewritten, j->given, name);
+}
+
+cli_exit cli_plan_job_effects(cli_plan_job* j) {
+  cli_plan_job_free_effects(j);
+  cli_exit code = make_effects(j);
+  if (code == CLI_USAGE) {
+    cli_io_policies_each(&j->request.io, tell_rewritten, j);
+  }
+  return code;
+}
+
 stow_status cli_plan_job_search(cli_plan_job* j, const stow_plan_options* asked, stow_diag* diag) {
   stow_plan_options options = *asked;
   options.layout = j->layout;
+  options.rewrite = j->stamp[0] == '\0' ? NULL : j->stamp;
   options.start = j->start;
   options.schedule = j->order == CLI_ORDER_FILE ? j->schedule : NULL;
   options.order = j->order == CLI_ORDER_AUTO ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;
@@ -152,6 +185,7 @@ static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag)
                          .layout = j->layout,
                          .model = cli_source_is_model(&j->source) ? &j->source.model : NULL,
                          .order = j->order,
+                         .rewritten = j->graph == j->given ? NULL : j->rewritten,
                          .weights_in_arena = !j->request.no_params,
                          .capacity = j->request.capacity != STOW_NO_CAPACITY,
                          .budget = j->budget,
@@ -220,6 +254,8 @@ void cli_plan_job_close(cli_plan_job* j) {
   stow_weight_layout_destroy(j->layout);
   stow_start_destroy(j->start);
   cli_layout_source_close(&j->layout_from);
+  stow_rewritten_destroy(j->rewritten);
+  stow_rewritten_destroy(j->before);
   cli_source_close(&j->source);
 }
 

@@ -434,8 +434,42 @@ static void print_orders(const explainer* e) {
 
 // ---------------------------------------------------------------------------------------------
 
+// What each rule did, the first of many.
+static void print_rewritten(const explainer* e) {
+  const stow_rewritten* rewritten = e->summary->rewritten;
+  size_t total = 0;
+  for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
+    total += stow_rewritten_count(rewritten, (stow_rewrite_rule)i);
+  }
+  for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
+    stow_rewrite_rule rule = (stow_rewrite_rule)i;
+    size_t count = stow_rewritten_count(rewritten, rule);
+    size_t shown = 0;
+    if (count > 0) {
+      cli_print(e->output, "\n%srewritten%s by %s: %zu\n", cli_paint_start(e->output, CLI_BOLD),
+                cli_paint_stop(e->output), stow_rewrite_rule_name(rule), count);
+    }
+    for (size_t k = 0; k < total && shown < FEW_ROWS; ++k) {
+      stow_rewrite_firing firing = stow_rewritten_firing(rewritten, k);
+      if (firing.rule == rule) {
+        char nodes[CLI_CELL_SIZE];
+        stowi_report_escape(firing.nodes, nodes, sizeof nodes);
+        stowi_report_cut(nodes, e->output->width > 2 ? e->output->width - 2 : 1);
+        cli_print(e->output, "  %s\n", nodes);
+        ++shown;
+      }
+    }
+    if (count > shown) {
+      cli_print(e->output, "  \xE2\x80\xA6 and %zu more\n", count - shown);
+    }
+  }
+}
+
 void cli_explain_print(const cli_summary* summary, cli_output* output) {
   explainer e = {summary, summary->graph, summary->plan, output};
+  if (summary->rewritten != NULL) {
+    print_rewritten(&e);
+  }
   print_counts(&e);
   print_orders(&e);
   print_peak(&e);

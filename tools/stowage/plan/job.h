@@ -29,7 +29,11 @@ typedef struct cli_plan_job {
   cli_order_kind order;
   stow_schedule* schedule;  // NULL: none was given
   stow_plan* plan;
-  stow_graph* graph;  // owned by the source
+  const stow_graph* given;              // as it was read; owned by the source
+  const stow_graph* graph;              // as it is planned: the given one, or rewritten
+  stow_rewritten* rewritten;            // NULL: it is the given one
+  stow_rewritten* before;               // of another plan of the same file; NULL: none
+  char stamp[STOW_REWRITE_STAMP_SIZE];  // empty: no rule fired
   cli_search search;
   uint64_t budget;  // in nodes
 } cli_plan_job;
@@ -43,6 +47,9 @@ cli_exit cli_plan_job_make(cli_plan_job* job);
 // too. Complains.
 cli_exit cli_plan_job_load(cli_plan_job* job, const char* path, bool* out_shares_params,
                            stow_plan** out_plan);
+// Takes |graph|, which is bound, as the job's, rewritten with |options|; NULL: as it is. Complains.
+cli_exit cli_plan_job_take(cli_plan_job* job, const stow_graph* graph,
+                           const stow_rewrite_options* options);
 // Effects of the graph that the job has found, with the scratch of kernels if it is to run here.
 // Complains.
 cli_exit cli_plan_job_effects(cli_plan_job* job);

@@ -121,6 +121,25 @@ stow_prepare_options cli_plan_text_kernels(const stow_string* text) {
   return options;
 }
 
+cli_exit cli_plan_text_rewrite(const stow_string* text, const char* label, bool* out_is_rewritten,
+                               stow_rewrite_options* out_options) {
+  stow_str stamp = header_value(text, "# rewrite=");
+  *out_is_rewritten = stamp.size > 0;
+  if (stamp.size == 0) {
+    return CLI_YES;
+  }
+  stow_diag diag = cli_diag();
+  stow_status status = stow_rewrite_read_stamp(stamp, &diag, out_options);
+  if (status == STOW_OK) {
+    return CLI_YES;
+  }
+  cli_exit code = cli_fail(cli_exit_of(status), "%s: %s", label, cli_diag_text(status, &diag));
+  if (status == STOW_ERR_STALE_PLAN) {
+    cli_tell_more("plan the graph again");
+  }
+  return code;
+}
+
 static cli_exit open_plan(cli_layout_source* from, const char* path, const cli_source* source) {
   if (!cli_is_stdin(path) && access(path, F_OK) != 0) {
     char names[1024];

@@ -5,6 +5,7 @@
 
 #include <stowage/exec.h>
 #include <stowage/plan.h>
+#include <stowage/rewrite.h>
 
 #include "graphs/bind.h"
 #include "graphs/io_policy.h"
@@ -22,6 +23,11 @@ cli_exit cli_plan_text_graph(const stow_string* text, const char* plan_label,
 bool cli_plan_text_shares_params(const stow_string* text);
 // How the kernels whose scratch it has are prepared; 0 threads: it has none.
 stow_prepare_options cli_plan_text_kernels(const stow_string* text);
+
+// Whether the plan is for a rewritten graph, and how it was rewritten. Complains, also where other
+// rules did that.
+cli_exit cli_plan_text_rewrite(const stow_string* text, const char* label, bool* out_is_rewritten,
+                               stow_rewrite_options* out_options);
 
 // A plan that gives the layout, and its graph. The graph is bound in passing; the plan is proven.
 typedef struct cli_layout_source {

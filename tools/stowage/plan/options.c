@@ -18,6 +18,7 @@ enum {
   OPT_C_PREFIX,
   OPT_CAPACITY,
   OPT_EXPLAIN,
+  OPT_FOLD_LIMIT,
   OPT_F32_UNIFORM,
   OPT_FORMAT,
   OPT_GRAPH,
@@ -43,6 +44,7 @@ enum {
   OPT_PACK_PARAMS,
   OPT_PIN,
   OPT_PRESET,
+  OPT_REWRITE,
   OPT_RULE,
   OPT_START,
   OPT_STRATEGY,
@@ -88,8 +90,10 @@ static const cli_option plan_options[] = {
      "no result is computed in place of an operand, unless\nthe graph's own clauses allow it"},
     {OPT_KEEP_COPIES, 0, "keep-copies", NULL,
      "concat copies its operands; none is built inside the\nresult"},
+    {OPT_REWRITE, 0, "rewrite", "LIST", CLI_REWRITE_HELP},
+    {OPT_FOLD_LIMIT, 0, "fold-limit", "X", CLI_FOLD_LIMIT_HELP},
     {OPT_EXPLAIN, 0, "explain", NULL,
-     "after the summary, show what was shared, what was\nnot, and why"},
+     "after the summary, show what was rewritten and\nshared, what was not, and why"},
     {OPT_HINTS, 0, "hints", "WHEN",
      "plan again with options that may make the arena\nsmaller, and show those that do: auto (the "
      "default):\nuntil 1M nodes are spent; always: however long it\ntakes; never"},
@@ -146,6 +150,11 @@ static void print_words(cli_output* output) {
   cli_print(output, "\nLifetime rules:\n");
   for (size_t i = 0; i < stow_rule_count(); ++i) {
     cli_print_word(output, stow_rule_at(i)->name, stow_rule_at(i)->summary);
+  }
+  cli_print(output, "\nRewriting rules:\n");
+  for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
+    cli_print_word(output, stow_rewrite_rule_name((stow_rewrite_rule)i),
+                   stow_rewrite_rule_summary((stow_rewrite_rule)i));
   }
   cli_print(output, "\n");
   cli_print_strategies(output);
@@ -259,6 +268,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_C_PREFIX: return read_prefix(value, &request->c_prefix);
     case OPT_CAPACITY: return cli_parse_capacity(value, &request->capacity);
     case OPT_EXPLAIN: return cli_set_switch(&request->explain);
+    case OPT_FOLD_LIMIT: return cli_rewrite_read_limit(&request->rewrite, value);
     case OPT_F32_UNIFORM: return cli_set_switch(&request->f32_uniform);
     case OPT_FORMAT: request->has_format = true; return read_format(value, &request->format);
     case OPT_GRAPH: return add_graph(request, value);
@@ -280,6 +290,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_OUTPUT: return cli_set_text(&request->output, value);
     case OPT_PACK_PARAMS: return cli_set_switch(&request->pack_params);
     case OPT_PRESET: return read_preset(value, &request->preset);
+    case OPT_REWRITE: return cli_rewrite_read(&request->rewrite, value);
     case OPT_PIN:
     case OPT_NO_PIN: return read_rule(request, option->name, PIN_RULE, option->id == OPT_PIN);
     case OPT_RULE:
@@ -325,6 +336,14 @@ cli_exit cli_plan_request_check(const cli_plan_request* request) {
     return cli_fail(CLI_USAGE, "--weights arena contradicts --no-%s",
                     request->no_params ? "params" : "constants");
   }
+  bool is_rewritten = request->rewrite.is_given && !request->rewrite.is_none;
+  if (is_rewritten && cli_plan_request_follows_another(request)) {
+    return cli_fail(CLI_USAGE, "--rewrite: --preset %s plans graphs as they are",
+                    stow_preset_name(request->preset));
+  }
+  if (is_rewritten && request->layout_from != NULL) {
+    return cli_fail(CLI_USAGE, "--rewrite: the params of --layout-from are those of the graph");
+  }
   if (request->c_prefix != NULL && request->format != CLI_FORMAT_C) {
     return cli_fail(CLI_USAGE, "--c-prefix needs --format c");
   }
@@ -356,6 +375,7 @@ cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
   const char* option = request->layout_from != NULL                               ? "layout-from"
                        : request->start != NULL                                   ? "start"
                        : request->pack_params                                     ? "pack-params"
+                       : request->rewrite.is_given && !request->rewrite.is_none   ? "rewrite"
                        : request->kernels > CLI_KERNELS_NONE                      ? "kernels"
                        : cli_plan_request_order(request, false) == CLI_ORDER_FILE ? "order FILE"
                                                                                   : NULL;

@@ -61,13 +61,14 @@ cli_exit cli_plan_request_forward_options(const cli_plan_request* request,
   return fill_options(request, STOW_PRESET_DEFAULT, out_options);
 }
 
-static bool follows_another(const cli_plan_request* request) {
+bool cli_plan_request_follows_another(const cli_plan_request* request) {
   return request->preset == STOW_PRESET_RLX || request->preset == STOW_PRESET_RLX_0_2_2;
 }
 
 cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_model) {
   if (request->order == NULL) {
-    return is_model && !follows_another(request) ? CLI_ORDER_AUTO : CLI_ORDER_GIVEN;
+    return is_model && !cli_plan_request_follows_another(request) ? CLI_ORDER_AUTO
+                                                                  : CLI_ORDER_GIVEN;
   }
   if (strcmp(request->order, stow_order_text(STOW_ORDER_AUTO)) == 0) {
     return CLI_ORDER_AUTO;
@@ -95,11 +96,19 @@ stow_prepare_options cli_plan_request_prepare(const cli_plan_request* request, b
 bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model) {
   bool is_default = request->kernels == CLI_KERNELS_DEFAULT;
   return request->kernels == CLI_KERNELS_STOWAGE || request->kernels == CLI_KERNELS_FASTEST ||
-         (is_default && is_model && !follows_another(request));
+         (is_default && is_model && !cli_plan_request_follows_another(request));
+}
+
+bool cli_plan_request_rewrites(const cli_plan_request* request, bool is_model) {
+  if (request->rewrite.is_given) {
+    return !request->rewrite.is_none;
+  }
+  return is_model && cli_plan_request_has_kernels(request, is_model) &&
+         !cli_plan_request_follows_another(request) && request->layout_from == NULL;
 }
 
 bool cli_plan_request_has_hints(const cli_plan_request* request) {
-  return request->hints != CLI_HINTS_NEVER && !follows_another(request) &&
+  return request->hints != CLI_HINTS_NEVER && !cli_plan_request_follows_another(request) &&
          request->layout_from == NULL && !request->budget.has_time;
 }
 

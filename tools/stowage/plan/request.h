@@ -11,6 +11,7 @@
 #include "arguments/search.h"
 #include "graphs/io_policy.h"
 #include "graphs/model.h"
+#include "graphs/rewrite.h"
 #include "plan/shares.h"
 #include "terminal/fail.h"
 
@@ -92,6 +93,7 @@ typedef struct cli_plan_request {
   stow_pack pack;
   bool has_pack;  // else it is what suits the weights
   cli_hints hints;
+  cli_rewrite rewrite;
   cli_list rules;  // of cli_rule_switch, in order
 } cli_plan_request;
 
@@ -118,6 +120,11 @@ cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_m
 // How the library's kernels are prepared, with one thread. |is_model|: weights are in a file unless
 // something is said.
 stow_prepare_options cli_plan_request_prepare(const cli_plan_request* request, bool is_model);
+// Whether the preset follows another planner, whose plans it reproduces.
+bool cli_plan_request_follows_another(const cli_plan_request* request);
+// Whether the graph is rewritten. Unless something is said, models are, for the library's kernels:
+// another executor runs the model as it is.
+bool cli_plan_request_rewrites(const cli_plan_request* request, bool is_model);
 // Whether the scratch of the library's kernels is planned.
 bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model);
 // Whether to look for hints. Not where the plan follows another planner or plan, whose options are

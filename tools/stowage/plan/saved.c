@@ -2,18 +2,32 @@
 // instead of made, and proven all the same.
 #include "plan/job.h"
 
+// As the plan says. A job that has the graph already may have it rewritten in another way.
+static cli_exit take_graph(cli_plan_job* job, const stow_graph* graph, const stow_string* text,
+                           const char* label) {
+  stow_rewrite_options options;
+  bool is_rewritten;
+  CLI_TRY(cli_plan_text_rewrite(text, label, &is_rewritten, &options));
+  stow_rewritten_destroy(job->before);
+  job->before = job->rewritten;
+  job->rewritten = NULL;
+  return cli_plan_job_take(job, graph, is_rewritten ? &options : NULL);
+}
+
 static cli_exit find_graph(cli_plan_job* job, const stow_string* text, const char* label) {
   const char* const* names = job->request.graphs.items;
   cli_binds* binds = &job->request.model.binds;
   CLI_TRY(cli_source_open(&job->source, job->request.files[0], &job->request.model));
-  CLI_TRY(names != NULL ? cli_source_choose(&job->source, names[0], &job->graph)
-                        : cli_plan_text_graph(text, label, &job->source, &job->graph));
+  stow_graph* graph;
+  CLI_TRY(names != NULL ? cli_source_choose(&job->source, names[0], &graph)
+                        : cli_plan_text_graph(text, label, &job->source, &graph));
   CLI_TRY(cli_source_is_model(&job->source)
               ? CLI_YES
-              : cli_known_bind_graph(job->request.model.known, job->graph));
-  CLI_TRY(cli_source_bind(&job->source, binds, job->graph));
-  CLI_TRY(cli_source_require_used(&job->source, binds, job->graph));
-  return cli_source_require_sizes(&job->source, &job->request.model, job->graph);
+              : cli_known_bind_graph(job->request.model.known, graph));
+  CLI_TRY(cli_source_bind(&job->source, binds, graph));
+  CLI_TRY(cli_source_require_used(&job->source, binds, graph));
+  CLI_TRY(cli_source_require_sizes(&job->source, &job->request.model, graph));
+  return take_graph(job, graph, text, label);
 }
 
 // With the kernels that the plan was made for; the threads of a job that is to run are its own.
@@ -46,8 +60,9 @@ cli_exit cli_plan_job_load(cli_plan_job* job, const char* path, bool* out_shares
   const char* label = cli_file_label(path);
   stow_string text = cli_string();
   cli_exit code = cli_plan_text_read(path, &text);
-  if (code == CLI_YES && job->graph == NULL) {
-    code = find_graph(job, &text, label);
+  if (code == CLI_YES) {
+    code = job->given == NULL ? find_graph(job, &text, label)
+                              : take_graph(job, job->given, &text, label);
   }
   code = code == CLI_YES ? make_effects(job, &text) : code;
   code = code == CLI_YES ? read_plan(job, &text, label, out_plan) : code;

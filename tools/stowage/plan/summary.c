@@ -209,6 +209,35 @@ void cli_summary_print_packed(const stow_plan* plan, cli_output* output) {
   }
 }
 
+// `rewritten       12 identities, 3 cse; weights 4000 → 3800 B`
+static void print_rewritten(const stow_rewritten* rewritten, cli_output* output) {
+  size_t total = 0;
+  cli_print(output, "  %-15s ", "rewritten");
+  for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
+    stow_rewrite_rule rule = (stow_rewrite_rule)i;
+    size_t count = stow_rewritten_count(rewritten, rule);
+    if (count > 0) {
+      cli_print(output, "%s%s %zu", total == 0 ? "" : ", ", stow_rewrite_rule_name(rule), count);
+      total += count;
+    }
+  }
+  stow_rewritten_info info = {.struct_size = sizeof info};
+  (void)stow_rewritten_describe(rewritten, &info);
+  if (stow_rewritten_count(rewritten, STOW_REWRITE_FOLD) > 0) {
+    cli_print(output, "; weights %" PRIu64 " \xE2\x86\x92 %" PRIu64 " B", info.weights_before,
+              info.weights_after);
+  }
+  cli_print(output, "\n");
+}
+
+void cli_summary_print_folded(const stow_graph* graph, cli_output* output) {
+  uint64_t bytes = cli_folded_bytes(graph);
+  if (bytes != 0) {
+    cli_print_size(output, "folded", bytes);
+    cli_print(output, "   of the weights, computed at start\n");
+  }
+}
+
 static void print_sizes(const cli_summary* summary, cli_output* output) {
   const stow_plan* plan = summary->plan;
   uint64_t arena = stow_plan_arena_size(plan);
@@ -219,6 +248,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
     cli_print(output, summary->weights_in_arena ? "   in the arena\n"
                                                 : "   not in the arena: map the file\n");
   }
+  cli_summary_print_folded(summary->graph, output);
   cli_summary_print_packed(plan, output);
   cli_print_size(output, "arena", arena);
   cli_print(output, "   aligned to %" PRIu64 " B\n", cli_plan_info(plan).alignment);
@@ -235,6 +265,9 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   }
   cli_print_shares(output, &summary->shares);
   cli_print_order(output, plan, summary->order);
+  if (summary->rewritten != NULL) {
+    print_rewritten(summary->rewritten, output);
+  }
   stow_moves moves = cli_plan_moves(plan);
   if (moves.started) {
     cli_print_moves(output, &moves);

@@ -4,6 +4,7 @@
 
 #include <stowage/graph.h>
 #include <stowage/plan.h>
+#include <stowage/rewrite.h>
 
 #include "files/output.h"
 #include "graphs/label.h"
@@ -17,6 +18,7 @@ typedef struct cli_summary {
   const stow_weight_layout* layout;  // NULL: none
   const cli_model* model;            // where the graph comes from; NULL: a text
   cli_shares shares;                 // of the plan
+  const stow_rewritten* rewritten;   // NULL: the graph is as it was read
   cli_order_kind order;
   bool weights_in_arena;   // of the model
   bool capacity;           // whether to tell if it fits
@@ -28,6 +30,8 @@ void cli_summary_print(const cli_summary* summary, cli_output* output);
 // `packed  42467328 B  40.5 MiB  RAM in a run, const in an export`: weights that are copied
 // once for their kernels, if there are any.
 void cli_summary_print_packed(const stow_plan* plan, cli_output* output);
+// `folded  79664640 B  76.0 MiB  of the weights, computed at start`, if there are any.
+void cli_summary_print_folded(const stow_graph* graph, cli_output* output);
 
 // Bytes of values and scratch that live at the plan's peak.
 uint64_t cli_peak_load(const stow_plan* plan);

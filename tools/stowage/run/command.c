@@ -330,6 +330,7 @@ static cli_exit execute(cli_run* run) {
                        .plan = run->job.plan,
                        .label = run->job.source.label,
                        .model = run->job.source.model.model,
+                       .folded = run->folded,
                        .steps = {.watch = &run->watch, .doing = "run"}};
   if (request->profile || request->trace != NULL) {
     run->profile = cli_profile_create(run->job.graph, request->repeats ? request->repeat : 1,
@@ -455,7 +456,8 @@ static cli_exit judge(const cli_run* run) {
 }
 
 static cli_exit run_model(cli_run* run) {
-  cli_exit (*const steps[])(cli_run*) = {cli_run_read_inputs, cli_run_plan, cli_run_match_inputs};
+  cli_exit (*const steps[])(cli_run*) = {cli_run_read_inputs, cli_run_plan, cli_run_match_inputs,
+                                         cli_run_fold};
   cli_exit code = check_together(run);
   run->job.runs_at_once = run->request.save_plan == NULL;
   for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == CLI_YES; ++i) {
@@ -478,6 +480,7 @@ void cli_run_free(cli_run* run) {
   cli_list_free(&run->times.runs, sizeof(uint64_t));
   cli_list_free(&run->feeds, sizeof(cli_feed));
   cli_arrays_free(&run->expected);
+  stow_folded_destroy(run->folded);
   cli_plan_job_close(&run->job);
   cli_arrays_free(&run->given);
   cli_plan_request_free(&run->job.request);

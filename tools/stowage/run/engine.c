@@ -62,6 +62,9 @@ const cli_feed* cli_find_feed(const cli_feed* feeds, size_t count, stow_value va
 static const void* find_weight(void* user, stow_value value, size_t* out_size) {
   const cli_engine* engine = user;
   const cli_feed* feed = cli_find_feed(engine->feeds, engine->feed_count, value);
+  if (feed == NULL && engine->folded != NULL) {
+    return stow_folded_weight(engine->folded, value, out_size);
+  }
   *out_size = feed == NULL ? 0 : stow_tensor_bytes(&feed->tensor);
   return feed == NULL ? NULL : feed->tensor.data;
 }
@@ -74,6 +77,21 @@ static void give_back(void* user, stow_value value, const void* data, size_t siz
 
 // ---------------------------------------------------------------------------------------------
 // Making
+
+cli_exit cli_run_fold(cli_run* run) {
+  const stow_graph* fold_graph =
+      run->job.rewritten == NULL ? NULL : stow_rewritten_fold_graph(run->job.rewritten);
+  if (fold_graph == NULL) {
+    return CLI_YES;
+  }
+  stow_diag diag = cli_diag();
+  uint64_t begun = cli_clock_nanoseconds();
+  stow_status status = stow_folded_create(run->job.graph, fold_graph, &run->prepare,
+                                          stow_allocator_default(), &diag, &run->folded);
+  run->times.fold = cli_clock_nanoseconds() - begun;
+  return status == STOW_OK ? CLI_YES
+                           : cli_fail_graph(run->job.source.label, fold_graph, status, &diag);
+}
 
 static cli_exit fail(const cli_engine* engine, stow_status status, const stow_diag* diag) {
   if (engine->steps.is_stopped) {

@@ -325,7 +325,7 @@ static cli_exit feed_value(cli_run* run, stow_value value, size_t position, bool
   const stow_graph* graph = run->job.graph;
   stow_op op = stow_graph_op(graph, stow_graph_producer(graph, value));
   const void* data = stow_graph_data(graph, value, NULL);
-  if (op != STOW_OP_INPUT && data != NULL) {
+  if (op != STOW_OP_INPUT && (data != NULL || cli_is_folded(graph, value))) {
     return CLI_YES;
   }
   stow_str name = stow_graph_value_name(graph, value);

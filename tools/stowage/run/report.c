@@ -67,6 +67,7 @@ static void print_memory(const cli_run* run, cli_output* output) {
             : m.in_arena > 0                      ? "some of them in the arena"
             : run->job.source.model.model != NULL ? "in the model file"
                                                   : "beside the arena");
+  cli_summary_print_folded(run->job.graph, output);
   cli_summary_print_packed(run->job.plan, output);
   cli_print_size(output, "scratch", m.scratch);
   cli_print(output, "   largest node, in the arena\n");
@@ -183,7 +184,12 @@ static void print_times(const cli_run* run, cli_output* output) {
   static const char* const names[] = {"min", "median", "p90", "p99", "max", "mean"};
   char text[STOWI_REPORT_NUMBER];
   cli_format_time(run->times.start, text, sizeof text);
-  cli_print(output, "  %-15s %s\n", "start", text);
+  cli_print(output, "  %-15s %s", "start", text);
+  if (run->folded != NULL) {
+    cli_format_time(run->times.fold, text, sizeof text);
+    cli_print(output, ", %s of it to fold weights", text);
+  }
+  cli_print(output, "\n");
   cli_format_time(run->times.first, text, sizeof text);
   cli_print(output, "  %-15s %s, %" PRIu32 " thread%s\n",
             run->request.repeats ? "first run" : "time", text, run->prepare.threads,
@@ -223,9 +229,9 @@ void cli_run_print_text(const cli_run* run, cli_output* output) {
     cli_print(output, "  %-15s no step wrote outside its results and scratch\n", "guarded");
   }
   if (run->is_checked) {
-    cli_print(output, "  %-15s %s\n", "checked",
-              run->is_different ? "DIFFERENT from a run without shared bytes"
-                                : "the same bits as a run without shared bytes");
+    cli_print(output, "  %-15s %s a run without %sshared bytes\n", "checked",
+              run->is_different ? "DIFFERENT from" : "the same bits as",
+              run->job.graph == run->job.given ? "" : "rewriting and ");
   }
   cli_print(output, "\nOutputs:\n");
   for (size_t i = 0; i < run->results.count && i < SHOWN_OUTPUTS; ++i) {
@@ -327,8 +333,10 @@ static void print_json_inputs(const cli_run* run, cli_output* output) {
 }
 
 static void print_json_times(const cli_run* run, cli_output* output) {
-  cli_print(output, "  \"nanoseconds\": {\"start\": %" PRIu64 ", \"first\": %" PRIu64,
-            run->times.start, run->times.first);
+  cli_print(output,
+            "  \"nanoseconds\": {\"start\": %" PRIu64 ", \"fold\": %" PRIu64
+            ", \"first\": %" PRIu64,
+            run->times.start, run->times.fold, run->times.first);
   if (run->request.repeats) {
     cli_latency l = cli_latency_of((cli_list*)(uintptr_t)&run->times.runs);
     cli_print(output,
@@ -346,12 +354,13 @@ void cli_run_print_json(const cli_run* run, cli_output* output) {
   cli_print_json(output, stow_str_of(run->job.source.label));
   cli_print(output, ",\n  \"graph\": ");
   cli_print_json(output, stow_graph_name(run->job.graph));
-  cli_print(output,
-            ",\n  \"steps\": %" PRIu32 ",\n  \"threads\": %" PRIu32 ",\n  \"arena\": %" PRIu64
-            ",\n  \"weights\": %" PRIu64 ",\n  \"weights_in_arena\": %" PRIu64
-            ",\n  \"packed\": %" PRIu64 ",\n  \"scratch\": %" PRIu64 ",\n",
-            stow_plan_step_count(run->job.plan), run->prepare.threads, m.arena, m.weights,
-            m.in_arena, cli_plan_info(run->job.plan).packed_bytes, m.scratch);
+  cli_print(
+      output,
+      ",\n  \"steps\": %" PRIu32 ",\n  \"threads\": %" PRIu32 ",\n  \"arena\": %" PRIu64
+      ",\n  \"weights\": %" PRIu64 ",\n  \"weights_in_arena\": %" PRIu64 ",\n  \"folded\": %" PRIu64
+      ",\n  \"packed\": %" PRIu64 ",\n  \"scratch\": %" PRIu64 ",\n",
+      stow_plan_step_count(run->job.plan), run->prepare.threads, m.arena, m.weights, m.in_arena,
+      cli_folded_bytes(run->job.graph), cli_plan_info(run->job.plan).packed_bytes, m.scratch);
   print_json_inputs(run, output);
   print_json_times(run, output);
   if (run->is_stopped) {

@@ -70,6 +70,7 @@ typedef struct cli_result {
 typedef struct cli_times {
   uint64_t begun;  // when the command was
   uint64_t start;  // from then to the first run: reading, planning, proving
+  uint64_t fold;   // of that, computing weights that were folded
   uint64_t first;
   cli_list runs;  // of uint64_t, without the first and those to warm up
 } cli_times;
@@ -102,6 +103,7 @@ typedef struct cli_engine {
   const stow_plan* plan;
   const char* label;
   const stow_model* model;  // NULL: the graph is none's
+  stow_folded* folded;      // weights that are computed; NULL: none
   cli_steps steps;
   cli_list bound;  // of cli_array: outputs outside the arena
   stow_exec* exec;
@@ -118,6 +120,7 @@ typedef struct cli_run {
   cli_list given;         // of cli_array: what was loaded of that, and random
   cli_list expected;      // of cli_array: outputs of test data
   cli_list feeds;         // of cli_feed, in the order of values
+  stow_folded* folded;    // weights of the rewritten graph that are computed; NULL: none
   cli_list results;       // of cli_result
   cli_list output_names;  // of stow_string
   cli_times times;
@@ -145,6 +148,8 @@ void cli_run_free_names(cli_run* run);
 // Takes an option of `plan`, and checks those that were taken (command.c). Complain.
 cli_exit cli_run_take_planning(cli_run* run, const cli_option* option, const char* value);
 cli_exit cli_run_check_planning(const cli_run* run);
+// Computes the weights that were folded (engine.c). Complains.
+cli_exit cli_run_fold(cli_run* run);
 // Reads and binds the graph, plans it or reads its plan, and names its outputs (command.c).
 // Complains.
 cli_exit cli_run_plan(cli_run* run);
