@@ -64,6 +64,9 @@ STOWI_SHARED bool stowi_graph_cut_result(const stow_graph* graph, stow_node node
 STOWI_SHARED const stow_graph* stowi_graph_find_function(const stow_graph* graph, stow_str name);
 // Which dim of a type of a function is the rows; UINT32_MAX: it has none.
 STOWI_SHARED uint32_t stowi_graph_rows_axis(const stow_type* type);
+// Whether the node computes each element from those with the same index, or from one that is
+// broadcast along its dim.
+bool stowi_graph_is_elementwise(const stow_graph* graph, stow_node node);
 // Whether output |result| of a function may be written where input |operand| lies: nothing reads
 // that later.
 bool stowi_graph_function_overwrites(const stow_graph* function, size_t result, size_t operand);

@@ -62,11 +62,11 @@ static bool has_rows(const stow_graph* function, stow_value value) {
   return axis_of(function, value) != UINT32_MAX;
 }
 
-// Whether the node computes each element from those with the same index.
-static bool is_elementwise(const stow_graph* graph, stow_node node) {
+// `impute` and `scale_image` have numbers for each index of a dim.
+bool stowi_graph_is_elementwise(const stow_graph* graph, stow_node node) {
   stow_op op = stow_graph_op(graph, node);
   return op == STOW_OP_CAST || op == STOW_OP_CLIP ||
-         (op != STOW_OP_IMPUTE &&
+         (op != STOW_OP_IMPUTE && op != STOW_OP_SCALE_IMAGE &&
           stow_graph_op_desc(graph, node)->in_place == stowi_graph_in_place_index);
 }
 
@@ -154,7 +154,7 @@ static bool is_local_quantization(const stow_graph* graph, stow_node node, int64
 static bool is_local(const stow_graph* graph, stow_node node) {
   const stow_value* operands = stow_graph_operands(graph, node);
   stow_op op = stow_graph_op(graph, node);
-  if (is_elementwise(graph, node)) {
+  if (stowi_graph_is_elementwise(graph, node)) {
     return has_aligned_rows(graph, node);
   }
   if (op == STOW_OP_MATMUL) {
@@ -333,7 +333,7 @@ static bool may_be_input(const stow_graph* function, stow_value value, size_t in
 static bool reads_in_time(const stow_graph* function, stow_node node, size_t k, stow_value output) {
   const stow_type* from = stow_graph_type(function, stow_graph_operands(function, node)[k]);
   const stow_type* to = stow_graph_type(function, output);
-  return is_elementwise(function, node) && from->rank == to->rank &&
+  return stowi_graph_is_elementwise(function, node) && from->rank == to->rank &&
          memcmp(from->dims, to->dims, from->rank * sizeof(from->dims[0])) == 0;
 }
 

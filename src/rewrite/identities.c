@@ -77,25 +77,6 @@ static stow_node node_before(const stowi_rewrite_pass* pass, stow_node node) {
              : before;
 }
 
-static bool is_reshape(const stow_graph* graph, stow_node node) {
-  stow_view view;
-  switch (stow_graph_op(graph, node)) {
-    case STOW_OP_RESHAPE:
-    case STOW_OP_SQUEEZE:
-    case STOW_OP_UNSQUEEZE:
-    case STOW_OP_FLATTEN:
-      return stow_graph_view(graph, node, 0, &view) && view.operand == 0 &&
-             view.element_offset == 0;
-    default: return false;
-  }
-}
-
-static stow_status add_reshape(stowi_rewrite_pass* pass, const stowi_rewrite_change* change) {
-  stow_call* call = stowi_rewrite_begin(pass, change, STOW_OP_RESHAPE);
-  stow_call_operand(call, stowi_graph_copier_mapped(&pass->copier, change->operand));
-  return stow_call_finish(call, pass->diag, NULL);
-}
-
 static stow_status add_transpose(stowi_rewrite_pass* pass, const stowi_rewrite_change* change) {
   stow_call* call = stowi_rewrite_begin(pass, change, STOW_OP_TRANSPOSE);
   stow_call_operand(call, stowi_graph_copier_mapped(&pass->copier, change->operand));
@@ -152,7 +133,7 @@ static stow_status merge_transposes(stowi_rewrite_pass* pass, stow_node before, 
 
 static stow_status merge_with_before(stowi_rewrite_pass* pass, stow_node node) {
   const stow_graph* graph = pass->graph;
-  bool reshapes = is_reshape(graph, node);
+  bool reshapes = stowi_rewrite_is_reshape(graph, node);
   bool transposes = stow_graph_op(graph, node) == STOW_OP_TRANSPOSE;
   stow_node before = reshapes || transposes ? node_before(pass, node) : STOW_NODE_NONE;
   stow_value result = stow_graph_first_result(graph, node);
@@ -160,9 +141,10 @@ static stow_status merge_with_before(stowi_rewrite_pass* pass, stow_node node) {
       stowi_rewrite_is_bounded(graph, before) || stowi_bits_has(&pass->facts.fixed, result)) {
     return STOW_OK;
   }
-  stowi_rewrite_change change = {.at = node, .first = result, .count = 1, .add = add_reshape};
+  stowi_rewrite_change change = {
+      .at = node, .first = result, .count = 1, .add = stowi_rewrite_add_reshape};
   change.operand = stowi_rewrite_read(pass, stow_graph_operands(graph, before)[0]);
-  if (reshapes && is_reshape(graph, before)) {
+  if (reshapes && stowi_rewrite_is_reshape(graph, before)) {
     return merge(pass, before, node, &change);
   }
   return transposes && stow_graph_op(graph, before) == STOW_OP_TRANSPOSE

@@ -35,6 +35,7 @@ void stowi_rewrite_pass_free(stowi_rewrite_pass* pass) {
   STOWI_ARRAY_FREE(pass->allocator, pass->is_dropped, stow_graph_node_count(pass->graph));
   STOWI_ARRAY_FREE(pass->allocator, pass->is_folded, stow_graph_node_count(pass->graph));
   STOWI_VEC_FREE(pass->allocator, &pass->changes);
+  STOWI_VEC_FREE(pass->allocator, &pass->nodes);
   stowi_rewrite_facts_free(&pass->facts);
 }
 
@@ -132,6 +133,26 @@ stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_cha
   }
   stow_call_line(call, stow_graph_line(pass->graph, change->at));
   return call;
+}
+
+bool stowi_rewrite_is_reshape(const stow_graph* graph, stow_node node) {
+  stow_view view;
+  switch (stow_graph_op(graph, node)) {
+    case STOW_OP_RESHAPE:
+    case STOW_OP_SQUEEZE:
+    case STOW_OP_UNSQUEEZE:
+    case STOW_OP_FLATTEN:
+      return stow_graph_view(graph, node, 0, &view) && view.operand == 0 &&
+             view.element_offset == 0;
+    default: return false;
+  }
+}
+
+stow_status stowi_rewrite_add_reshape(stowi_rewrite_pass* pass,
+                                      const stowi_rewrite_change* change) {
+  stow_call* call = stowi_rewrite_begin(pass, change, STOW_OP_RESHAPE);
+  stow_call_operand(call, stowi_graph_copier_mapped(&pass->copier, change->operand));
+  return stow_call_finish(call, pass->diag, NULL);
 }
 
 // The changes at |node|, of which |*at| is the first.

@@ -40,6 +40,7 @@ struct stowi_rewrite_pass {
   bool* is_dropped;     // by node
   bool* is_folded;      // by node: moved into the fold graph; NULL: none is
   STOWI_VEC(stowi_rewrite_change) changes;
+  STOWI_VEC(stow_node) nodes;  // for |add|: what changes are about
   size_t fired;
   stowi_graph_copier copier;  // while building
 };
@@ -63,6 +64,10 @@ stow_status stowi_rewrite_change_at(stowi_rewrite_pass* pass, const stowi_rewrit
 // Operands and attributes are missing; finish it with stow_call_finish.
 stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_change* change,
                                stow_op op);
+// Whether |node| only gives its operand 0 other dims.
+bool stowi_rewrite_is_reshape(const stow_graph* graph, stow_node node);
+// The function of a change: a reshape of its operand.
+stow_status stowi_rewrite_add_reshape(stowi_rewrite_pass* pass, const stowi_rewrite_change* change);
 // Counts a firing and keeps a line about it: the |count| nodes that it is about.
 stow_status stowi_rewrite_fire(stowi_rewrite_pass* pass, const stow_node* nodes, size_t count);
 

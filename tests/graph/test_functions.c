@@ -61,6 +61,10 @@ TEST(WhatMixesRowsIsRefused) {
           "does not compute each row");
   REFUSES(INPUT "    %1 = reduce(%0) : f32[1, 1]\n    return %1\n", NODES,
           "does not compute each row");
+  REFUSES(
+      "    %0 = input \"x\" : f32[?rows, 4, 2, 2]\n"
+      "    %1 = scale_image(%0) {bias = [1, 2, 3, 4]} : f32[?rows, 4, 2, 2]\n    return %1\n",
+      NODES, "scale_image %1 does not compute each row");
   REFUSES(INPUT "    %1 = cumsum(%0) {axis = 0} : f32[?rows, 4]\n    return %1\n", NODES,
           "does not compute each row");
   REFUSES(

@@ -1,0 +1,38 @@
+// How many bytes are live at each step of a graph in its own order, with results in place of dead
+// operands, and how that changes if nodes become one. Outputs do not count: they may be outside the
+// arena, where no value before them is in their place. What is decided by it needs neither effects
+// nor kernels, so that it is the same for all.
+#ifndef STOWAGE_SRC_REWRITE_LOAD_H_
+#define STOWAGE_SRC_REWRITE_LOAD_H_
+
+#include "rewrite/live.h"
+
+typedef struct stowi_rewrite_load {
+  stowi_rewrite_lives lives;  // |bytes| and |ends| change with what is fused
+  bool* is_taken;             // by root: a result is in its place at its end
+  uint64_t* at;               // by node: live bytes
+  int64_t* change;            // by node: for trials
+} stowi_rewrite_load;
+
+// All dims are numbers. O(size of the graph). Freed also after a failure.
+stow_status stowi_rewrite_load_init(stowi_rewrite_load* load, const stow_graph* graph,
+                                    stow_allocator allocator, stow_diag* diag);
+void stowi_rewrite_load_free(stowi_rewrite_load* load);
+
+// Nodes that become one, at the last of them, whose result alone remains.
+typedef struct stowi_rewrite_fusion {
+  const stow_node* nodes;  // the last one first, in descending order
+  size_t count;
+  const stow_value* operands;  // that they read from outside, not twice the same
+  size_t operand_count;
+  stow_value taken;  // the operand that the result may be in place of, if it is dead then, or NONE
+  uint64_t scratch;
+} stowi_rewrite_fusion;
+
+// The sum of bytes that are saved at steps from the first to the last node; 0 if nothing is, or if
+// more bytes would be live at one of these steps than are now at any of them. O(steps + operands).
+uint64_t stowi_rewrite_saved(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion);
+// Makes it so.
+void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion);
+
+#endif  // STOWAGE_SRC_REWRITE_LOAD_H_
