@@ -141,13 +141,21 @@ static bool is_local_conv(const stow_graph* graph, stow_node node) {
          stow_str_equal(stow_graph_attr(graph, node, "auto_pad")->s, stow_str_of("notset"));
 }
 
-// Scales and zero points are one number each, or a list along another dim.
-static bool is_local_quantization(const stow_graph* graph, stow_node node, int64_t rows) {
+// Scales and zero points are one number each, or a list along a dim, which has rows if that is the
+// rows.
+static bool is_local_quantization(const stow_graph* graph, stow_node node) {
   const stow_value* operands = stow_graph_operands(graph, node);
-  const stow_type* scale = stow_graph_type(graph, operands[1]);
   const stow_attr* block = stow_graph_attr(graph, node, "block_size");
-  int64_t axis = normal_axis(graph, node, stow_graph_attr(graph, node, "axis")->i);
-  return scale->rank == 0 || (scale->rank == 1 && axis != rows && (block == NULL || block->i == 0));
+  bool is_along_rows = normal_axis(graph, node, stow_graph_attr(graph, node, "axis")->i) ==
+                       (int64_t)axis_of(graph, operands[0]);
+  bool is = block == NULL || block->i == 0;
+  for (size_t k = 1; is && k < stow_graph_operand_count(graph, node); ++k) {
+    if (operands[k] != STOW_VALUE_NONE) {
+      uint32_t rank = stow_graph_type(graph, operands[k])->rank;
+      is = rank == 0 || (rank == 1 && has_rows(graph, operands[k]) == is_along_rows);
+    }
+  }
+  return is && has_rows(graph, operands[0]);
 }
 
 // Whether row i of every result depends on row i of operands with rows alone.
@@ -160,6 +168,9 @@ static bool is_local(const stow_graph* graph, stow_node node) {
   if (op == STOW_OP_MATMUL) {
     return (only_has_rows(graph, node, 0) || only_has_rows(graph, node, 1)) &&
            is_local_product(graph, node);
+  }
+  if (op == STOW_OP_QUANTIZE_LINEAR || op == STOW_OP_DEQUANTIZE_LINEAR) {
+    return is_local_quantization(graph, node);
   }
   if (stow_graph_operand_count(graph, node) == 0 || !only_has_rows(graph, node, 0)) {
     return false;
@@ -178,8 +189,6 @@ static bool is_local(const stow_graph* graph, stow_node node) {
              !stow_graph_attr(graph, node, "training")->b &&
              stow_graph_attr(graph, node, "spatial")->b;
     case STOW_OP_CONV: return is_local_conv(graph, node);
-    case STOW_OP_QUANTIZE_LINEAR:
-    case STOW_OP_DEQUANTIZE_LINEAR: return is_local_quantization(graph, node, rows);
     case STOW_OP_TRANSPOSE: return true;
     default: return false;
   }
