@@ -139,19 +139,20 @@ static stow_node find_changes(stowi_rewrite_load* load, const stowi_rewrite_fusi
   return fusion->nodes[fusion->count - 1];
 }
 
-uint64_t stowi_rewrite_saved(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion) {
+stowi_rewrite_effect stowi_rewrite_try(stowi_rewrite_load* load,
+                                       const stowi_rewrite_fusion* fusion) {
+  stowi_rewrite_effect effect = {0, 0, 0};
   stow_node last = fusion->nodes[0];
-  uint64_t before = 0, after = 0;
-  int64_t change = 0, sum = 0;
+  int64_t change = 0;
   for (stow_node node = find_changes(load, fusion); node <= last; ++node) {
     change += load->change[node];
     load->change[node] = 0;
     uint64_t now = load->at[node] + (uint64_t)change;
-    sum += change;
-    before = load->at[node] > before ? load->at[node] : before;
-    after = now > after ? now : after;
+    effect.sum += change;
+    effect.before = load->at[node] > effect.before ? load->at[node] : effect.before;
+    effect.after = now > effect.after ? now : effect.after;
   }
-  return after <= before && sum < 0 ? (uint64_t)-sum : 0;
+  return effect;
 }
 
 void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion) {
@@ -173,4 +174,12 @@ void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fu
   for (size_t i = 1; i < fusion->count; ++i) {
     load->lives.bytes[stow_graph_first_result(load->lives.graph, fusion->nodes[i])] = 0;
   }
+}
+
+uint64_t stowi_rewrite_load_peak(const stowi_rewrite_load* load) {
+  uint64_t peak = 0;
+  for (stow_node node = 0; node < load->lives.node_count; ++node) {
+    peak = load->at[node] > peak ? load->at[node] : peak;
+  }
+  return peak;
 }

@@ -22,6 +22,7 @@ static const rule_row rules[] = {
     {STOW_REWRITE_DEAD, stowi_rewrite_dead, true},
     {STOW_REWRITE_FOLD, stowi_rewrite_fold, false},
     {STOW_REWRITE_BLOCKS, stowi_rewrite_clusters, false},
+    {STOW_REWRITE_PRODUCTS, stowi_rewrite_products, false},
 };
 #define TABLE_SIZE (sizeof(rules) / sizeof(rules[0]))
 
