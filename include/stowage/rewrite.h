@@ -40,15 +40,15 @@ extern "C" {
 // Rules
 
 // name, text, summary
-#define STOW_REWRITE_RULE_LIST(X)                                                        \
-  X(IDENTITIES, "identities",                                                            \
-    "nodes that change nothing, transposes of transposes, reshapes "                     \
-    "of reshapes")                                                                       \
-  X(CSE, "cse", "nodes that compute the same as another one")                            \
-  X(DEAD, "dead", "nodes that no output needs")                                          \
-  X(FOLD, "fold", "nodes that depend on weights alone, computed once")                   \
-  X(COLUMNS, "columns", "products with what is computed for them alone, block by block") \
-  X(BLOCKS, "blocks", "nodes that compute each row from the same row, block by block")
+#define STOW_REWRITE_RULE_LIST(X)                                                      \
+  X(IDENTITIES, "identities",                                                          \
+    "nodes that change nothing, transposes of transposes, reshapes of reshapes")       \
+  X(CSE, "cse", "nodes that compute the same as another one")                          \
+  X(DEAD, "dead", "nodes that no output needs")                                        \
+  X(FOLD, "fold", "nodes that depend on weights alone, computed once")                 \
+  X(BLOCKS, "blocks", "nodes that compute each row from the same row, block by block") \
+  X(PRODUCTS, "products", "the same with products of weights, where the peak is")      \
+  X(COLUMNS, "columns", "products with what is computed for them alone, where the peak is")
 
 typedef enum stow_rewrite_rule {
 #define STOW_REWRITE_ENUM(name, text, summary) STOW_REWRITE_##name,

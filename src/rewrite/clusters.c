@@ -7,6 +7,9 @@
 // cluster too, and the one that saves most is taken, if any saves (load.h). Only the last node's
 // result is read outside, hence nothing outside lies between the nodes of a cluster.
 //
+// A product with weights is slower in a function, where they are not packed. So these join in a
+// rule of their own, only where the peak is and if it gets lower: x + h w may be in place of x.
+//
 // The size of clusters is limited, and so is their span: O(nodes) altogether.
 #include <string.h>
 
@@ -26,12 +29,14 @@
 #define PRODUCT_BLOCK_BYTES 8192
 #define FRAME_BYTES 144
 #define PRODUCT_BYTES 2048
+#define WORTHWHILE 16  // slower products make the peak lower by this part at least
 #define FUSED UINT32_MAX
 
 typedef struct cluster {
   stowi_rewrite_space space;
   size_t first;  // in the pass's list of nodes, ascending
   size_t count;
+  uint64_t before;  // the most live bytes at its steps without it
 } cluster;
 
 typedef struct finder {
@@ -49,6 +54,7 @@ typedef struct finder {
   stow_value operands[MOST_USES];
   stowi_rewrite_use uses[MOST_USES];
   size_t operand_count;
+  bool takes_weights;           // products with weights join
   STOWI_VEC(cluster) clusters;  // the last one first
 } finder;
 
@@ -137,7 +143,8 @@ static void add(finder* f, stow_node node, const stowi_rewrite_space* space) {
 static void grow(finder* f, stow_node last) {
   stowi_rewrite_space space;
   f->count = f->pending_count = 0;
-  if (!is_candidate(f, last) || !stowi_rewrite_space_begin(&space, f->graph, last)) {
+  if (!is_candidate(f, last) ||
+      !stowi_rewrite_space_begin(&space, f->graph, last, f->takes_weights)) {
     return;
   }
   add(f, last, &space);
@@ -291,7 +298,8 @@ static uint64_t estimate_scratch(const finder* f, const stowi_rewrite_space* spa
 
 static bool try_nodes(finder* f, size_t count, stowi_rewrite_space* out_space,
                       stowi_rewrite_fusion* out_fusion) {
-  if (!has_scores(f, count) || !find_operands(f, count) || !choose_space(f, count, out_space)) {
+  if (f->spaces[count - 1].has_weights != f->takes_weights || !has_scores(f, count) ||
+      !find_operands(f, count) || !choose_space(f, count, out_space)) {
     return false;
   }
   *out_fusion = (stowi_rewrite_fusion){.nodes = f->nodes,
@@ -304,7 +312,7 @@ static bool try_nodes(finder* f, size_t count, stowi_rewrite_space* out_space,
 }
 
 // ---------------------------------------------------------------------------------------------
-// Fusing
+// Finding
 
 // Keeps the first |count| nodes as a cluster.
 static stow_status keep(finder* f, size_t count) {
@@ -315,6 +323,7 @@ static stow_status keep(finder* f, size_t count) {
                                  STOWI_VEC_RESERVE(pass->allocator, &f->clusters, 1) == STOW_OK,
                              pass->diag));
   (void)try_nodes(f, count, &kept.space, &fusion);
+  kept.before = stowi_rewrite_try(&f->load, &fusion).before;
   stowi_rewrite_note(&f->load, &fusion);
   for (size_t i = count; i-- > 0;) {
     pass->nodes.data[pass->nodes.count++] = f->nodes[i];
@@ -324,16 +333,29 @@ static stow_status keep(finder* f, size_t count) {
   return STOW_OK;
 }
 
-static stow_status visit(finder* f, stow_node last) {
+// What is gained if the first |count| nodes become one; 0: they should not. With weights, steps
+// with fewer live bytes are worth a slower product; without, less over all is enough.
+static uint64_t gain(finder* f, size_t count) {
   stowi_rewrite_space space;
   stowi_rewrite_fusion fusion;
+  if (!try_nodes(f, count, &space, &fusion)) {
+    return 0;
+  }
+  stowi_rewrite_effect effect = stowi_rewrite_try(&f->load, &fusion);
+  if (f->takes_weights) {
+    return effect.after < effect.before ? effect.before - effect.after : 0;
+  }
+  return effect.after <= effect.before && effect.sum < 0 ? (uint64_t)-effect.sum : 0;
+}
+
+static stow_status visit(finder* f, stow_node last) {
   uint64_t best = 0;
   size_t count = 0;
   grow(f, last);
   for (size_t i = 2; i <= f->count; ++i) {
-    uint64_t saved = try_nodes(f, i, &space, &fusion) ? stowi_rewrite_saved(&f->load, &fusion) : 0;
-    count = saved > best ? i : count;
-    best = saved > best ? saved : best;
+    uint64_t now = gain(f, i);
+    count = now > best ? i : count;
+    best = now > best ? now : best;
   }
   STOW_TRY(count == 0 ? STOW_OK : keep(f, count));
   for (size_t i = count; i < f->count; ++i) {
@@ -342,37 +364,62 @@ static stow_status visit(finder* f, stow_node last) {
   return STOW_OK;
 }
 
-// In ascending order, as changes are noted.
-static stow_status fuse_all(finder* f) {
-  stowi_rewrite_pass* pass = f->pass;
-  for (size_t i = f->clusters.count; i-- > 0;) {
-    const cluster* c = &f->clusters.data[i];
-    const stow_node* nodes = pass->nodes.data + c->first;
-    for (size_t j = 0; j < c->count; ++j) {
-      pass->is_dropped[nodes[j]] = true;
+// Keeps the clusters without which the peak would not get lower, if it does.
+static void keep_at_peak(finder* f, uint64_t before) {
+  uint64_t after = stowi_rewrite_load_peak(&f->load);
+  bool is_worth_it = after <= before - before / WORTHWHILE;
+  size_t kept = 0;
+  for (size_t i = 0; is_worth_it && i < f->clusters.count; ++i) {
+    if (f->clusters.data[i].before > after) {
+      f->clusters.data[kept++] = f->clusters.data[i];
     }
-    STOW_TRY(stowi_rewrite_blocks_at(pass, &c->space, c->first, c->count));
-    STOW_TRY(stowi_rewrite_fire(pass, nodes, c->count));
+  }
+  f->clusters.count = kept;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Fusing
+
+static stow_status fuse(stowi_rewrite_pass* pass, const cluster* c) {
+  const stow_node* nodes = pass->nodes.data + c->first;
+  for (size_t i = 0; i < c->count; ++i) {
+    pass->is_dropped[nodes[i]] = true;
+  }
+  STOW_TRY(stowi_rewrite_blocks_at(pass, &c->space, c->first, c->count));
+  return stowi_rewrite_fire(pass, nodes, c->count);
+}
+
+static stow_status find_and_fuse(finder* f) {
+  uint64_t before = stowi_rewrite_load_peak(&f->load);
+  for (stow_node node = stow_graph_node_count(f->graph); node-- > 0;) {
+    STOW_TRY(visit(f, node));
+  }
+  if (f->takes_weights) {
+    keep_at_peak(f, before);
+  }
+  for (size_t i = f->clusters.count; i-- > 0;) {
+    STOW_TRY(fuse(f->pass, &f->clusters.data[i]));
   }
   return STOW_OK;
 }
 
-stow_status stowi_rewrite_clusters(stowi_rewrite_pass* pass) {
-  finder f = {.pass = pass, .graph = pass->graph};
+static stow_status run(stowi_rewrite_pass* pass, bool takes_weights) {
+  finder f = {.pass = pass, .graph = pass->graph, .takes_weights = takes_weights};
   uint32_t count = stow_graph_node_count(pass->graph);
   stow_status status = stowi_rewrite_load_init(&f.load, pass->graph, pass->allocator, pass->diag);
   f.place = STOWI_ARRAY_ZERO(pass->allocator, uint32_t, count);
   if (status == STOW_OK) {
     status = stowi_need_memory(f.place != NULL, pass->diag);
   }
-  for (stow_node node = count; node-- > 0 && status == STOW_OK;) {
-    status = visit(&f, node);
-  }
   if (status == STOW_OK) {
-    status = fuse_all(&f);
+    status = find_and_fuse(&f);
   }
   STOWI_ARRAY_FREE(pass->allocator, f.place, count);
   STOWI_VEC_FREE(pass->allocator, &f.clusters);
   stowi_rewrite_load_free(&f.load);
   return status;
 }
+
+stow_status stowi_rewrite_clusters(stowi_rewrite_pass* pass) { return run(pass, false); }
+
+stow_status stowi_rewrite_products(stowi_rewrite_pass* pass) { return run(pass, true); }

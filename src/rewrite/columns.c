@@ -455,6 +455,11 @@ static uint64_t highest(const stowi_rewrite_load* load, stow_node first, stow_no
   return most;
 }
 
+static bool saves(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion) {
+  stowi_rewrite_effect effect = stowi_rewrite_try(load, fusion);
+  return effect.after <= effect.before && effect.sum < 0;
+}
+
 // Fuses all that saves; the most that is live then is |*out_peak|. Nothing is noted in the pass.
 static stow_status try_all(finder* f, uint64_t* out_peak) {
   uint32_t count = stow_graph_node_count(f->graph);
@@ -464,12 +469,12 @@ static stow_status try_all(finder* f, uint64_t* out_peak) {
   for (stow_node node = 0; status == STOW_OK && node < count; ++node) {
     if (find_chain(f, node)) {
       stowi_rewrite_fusion fusion = fusion_of(f);
-      if (stowi_rewrite_saved(&load, &fusion) != 0) {
+      if (saves(&load, &fusion)) {
         stowi_rewrite_note(&load, &fusion);
       }
     }
   }
-  *out_peak = status == STOW_OK && count > 0 ? highest(&load, 0, count - 1) : 0;
+  *out_peak = status == STOW_OK ? stowi_rewrite_load_peak(&load) : 0;
   stowi_rewrite_load_free(&load);
   return status;
 }
@@ -479,8 +484,7 @@ static stow_status visit(finder* f, stow_node node, uint64_t peak) {
     return STOW_OK;
   }
   stowi_rewrite_fusion fusion = fusion_of(f);
-  if (highest(f->load, f->nodes[f->count - 1], node) <= peak ||
-      stowi_rewrite_saved(f->load, &fusion) == 0) {
+  if (highest(f->load, f->nodes[f->count - 1], node) <= peak || !saves(f->load, &fusion)) {
     return STOW_OK;
   }
   stowi_rewrite_note(f->load, &fusion);

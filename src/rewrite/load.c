@@ -14,10 +14,45 @@ static bool can_be_taken(const stowi_rewrite_load* load, stow_value root, stow_v
          lives->bytes[root] == lives->bytes[by] && !stow_graph_is_boundary(lives->graph, root);
 }
 
+// Whether it puts its operands one after the other, so that they can be computed in their places.
+static bool is_plain_concat(const stow_graph* graph, stow_node node) {
+  if (stow_graph_op(graph, node) != STOW_OP_CONCAT) {
+    return false;
+  }
+  const stow_type* type = stow_graph_type(graph, stow_graph_first_result(graph, node));
+  int64_t axis = stow_graph_attr(graph, node, "axis")->i;
+  axis = axis < 0 ? axis + (int64_t)type->rank : axis;
+  bool is = true;
+  for (int64_t i = 0; i < axis; ++i) {
+    is = is && type->dims[i] == 1;
+  }
+  return is;
+}
+
+// Operands that live longer than a concat of them, for another one, are its bytes. Those that do
+// not are in its place.
+static void join_operands(stowi_rewrite_load* load, stow_node node) {
+  const stow_graph* graph = load->lives.graph;
+  stowi_rewrite_lives* lives = &load->lives;
+  stow_value result = stow_graph_first_result(graph, node);
+  bool outlive = true;
+  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
+    stow_value root = lives->roots[stow_graph_operands(graph, node)[k]];
+    outlive = outlive && lives->ends[root] >= lives->ends[result];
+    load->is_taken[root] =
+        load->is_taken[root] || (lives->ends[root] == node && !stow_graph_is_boundary(graph, root));
+  }
+  lives->bytes[result] = outlive ? 0 : lives->bytes[result];
+}
+
 // The first operand that the result of |node| may be in place of is.
 static void take_operand(stowi_rewrite_load* load, stow_node node) {
   const stow_graph* graph = load->lives.graph;
   stow_value result = stow_graph_first_result(graph, node);
+  if (is_plain_concat(graph, node)) {
+    join_operands(load, node);
+    return;
+  }
   size_t count =
       stow_graph_result_count(graph, node) == 1 ? stow_graph_operand_count(graph, node) : 0;
   for (size_t k = 0; k < count; ++k) {
@@ -139,19 +174,20 @@ static stow_node find_changes(stowi_rewrite_load* load, const stowi_rewrite_fusi
   return fusion->nodes[fusion->count - 1];
 }
 
-uint64_t stowi_rewrite_saved(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion) {
+stowi_rewrite_effect stowi_rewrite_try(stowi_rewrite_load* load,
+                                       const stowi_rewrite_fusion* fusion) {
+  stowi_rewrite_effect effect = {0, 0, 0};
   stow_node last = fusion->nodes[0];
-  uint64_t before = 0, after = 0;
-  int64_t change = 0, sum = 0;
+  int64_t change = 0;
   for (stow_node node = find_changes(load, fusion); node <= last; ++node) {
     change += load->change[node];
     load->change[node] = 0;
     uint64_t now = load->at[node] + (uint64_t)change;
-    sum += change;
-    before = load->at[node] > before ? load->at[node] : before;
-    after = now > after ? now : after;
+    effect.sum += change;
+    effect.before = load->at[node] > effect.before ? load->at[node] : effect.before;
+    effect.after = now > effect.after ? now : effect.after;
   }
-  return after <= before && sum < 0 ? (uint64_t)-sum : 0;
+  return effect;
 }
 
 void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion) {
@@ -173,4 +209,12 @@ void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fu
   for (size_t i = 1; i < fusion->count; ++i) {
     load->lives.bytes[stow_graph_first_result(load->lives.graph, fusion->nodes[i])] = 0;
   }
+}
+
+uint64_t stowi_rewrite_load_peak(const stowi_rewrite_load* load) {
+  uint64_t peak = 0;
+  for (stow_node node = 0; node < load->lives.node_count; ++node) {
+    peak = load->at[node] > peak ? load->at[node] : peak;
+  }
+  return peak;
 }

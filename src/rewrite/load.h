@@ -1,7 +1,7 @@
 // How many bytes are live at each step of a graph in its own order, with results in place of dead
-// operands, and how that changes if nodes become one. Outputs do not count: they may be outside the
-// arena, where no value before them is in their place. What is decided by it needs neither effects
-// nor kernels, so that it is the same for all.
+// operands and operands computed where a concat needs them, and how that changes if nodes become
+// one. Outputs do not count: they may be outside the arena, where no value before them is in their
+// place. What is decided by it needs neither effects nor kernels, so that it is the same for all.
 #ifndef STOWAGE_SRC_REWRITE_LOAD_H_
 #define STOWAGE_SRC_REWRITE_LOAD_H_
 
@@ -29,10 +29,17 @@ typedef struct stowi_rewrite_fusion {
   uint64_t scratch;
 } stowi_rewrite_fusion;
 
-// The sum of bytes that are saved at steps from the first to the last node; 0 if nothing is, or if
-// more bytes would be live at one of these steps than are now at any of them. O(steps + operands).
-uint64_t stowi_rewrite_saved(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion);
+// What it would change at the steps from the first to the last node.
+typedef struct stowi_rewrite_effect {
+  uint64_t before, after;  // the most live bytes
+  int64_t sum;             // of live bytes, that there would be more
+} stowi_rewrite_effect;
+// O(steps + operands).
+stowi_rewrite_effect stowi_rewrite_try(stowi_rewrite_load* load,
+                                       const stowi_rewrite_fusion* fusion);
 // Makes it so.
 void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion);
+// The most live bytes of all steps. O(nodes).
+uint64_t stowi_rewrite_load_peak(const stowi_rewrite_load* load);
 
 #endif  // STOWAGE_SRC_REWRITE_LOAD_H_

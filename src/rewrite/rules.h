@@ -11,6 +11,7 @@ stow_status stowi_rewrite_dead(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_fold(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_columns(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_clusters(stowi_rewrite_pass* pass);
+stow_status stowi_rewrite_products(stowi_rewrite_pass* pass);
 
 // The graph of nodes that were folded, after |made| was built: its outputs are the params of |made|
 // that stand for them, in order and by name. The caller destroys it.

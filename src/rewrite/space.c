@@ -44,21 +44,24 @@ static bool is_weight(const stow_graph* graph, stow_value value) {
   return op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
 }
 
-// A product of matrices of which the right one is computed: weights are packed before a run.
-static bool is_product(const stow_graph* graph, stow_node node) {
+// Weights are packed before a run for products outside of functions, which are faster then.
+static bool is_product(const stowi_rewrite_space* space, const stow_graph* graph, stow_node node) {
   const stow_value* operands = stow_graph_operands(graph, node);
-  return stow_graph_op(graph, node) == STOW_OP_MATMUL && !is_weight(graph, operands[1]) &&
+  return stow_graph_op(graph, node) == STOW_OP_MATMUL &&
+         (space->takes_weights || !is_weight(graph, operands[1])) &&
          stow_graph_type(graph, operands[0])->rank >= 2 &&
          stow_graph_type(graph, operands[1])->rank >= 2;
 }
 
 // The dims before this one are independent of each other; 0: none are.
-static uint32_t free_dims(const stow_graph* graph, stow_node node, uint32_t rank) {
+static uint32_t free_dims(const stowi_rewrite_space* space, const stow_graph* graph,
+                          stow_node node) {
   const stow_value* operands = stow_graph_operands(graph, node);
+  uint32_t rank = space->rank;
   if (stowi_graph_is_elementwise(graph, node)) {
     return rank;
   }
-  if (is_product(graph, node)) {
+  if (is_product(space, graph, node)) {
     return rank - 1;
   }
   if (!has_operand(graph, node, 0) || stow_graph_type(graph, operands[0])->rank != rank) {
@@ -79,8 +82,8 @@ bool stowi_rewrite_space_join(stowi_rewrite_space* space, const stow_graph* grap
   if (type->rank != space->rank) {
     return false;
   }
-  bool has_product = space->has_product || is_product(graph, node);
-  uint32_t most = free_dims(graph, node, type->rank);
+  bool has_product = space->has_product || is_product(space, graph, node);
+  uint32_t most = free_dims(space, graph, node);
   most = most < space->most ? most : space->most;
   for (uint32_t i = 0; i < most; ++i) {
     most = type->dims[i] == space->dims[i] ? most : i;
@@ -90,14 +93,18 @@ bool stowi_rewrite_space_join(stowi_rewrite_space* space, const stow_graph* grap
   }
   space->most = has_product ? space->rank - 1 : most;
   space->has_product = has_product;
+  space->has_weights =
+      space->has_weights ||
+      (is_product(space, graph, node) && is_weight(graph, stow_graph_operands(graph, node)[1]));
   return true;
 }
 
-bool stowi_rewrite_space_begin(stowi_rewrite_space* space, const stow_graph* graph,
-                               stow_node node) {
+bool stowi_rewrite_space_begin(stowi_rewrite_space* space, const stow_graph* graph, stow_node node,
+                               bool takes_weights) {
   const stow_type* type = stow_graph_type(graph, stow_graph_first_result(graph, node));
   memset(space, 0, sizeof(*space));
   space->rank = space->most = type->rank;
+  space->takes_weights = takes_weights;
   memcpy(space->dims, type->dims, sizeof(space->dims));
   return stowi_rewrite_space_join(space, graph, node);
 }

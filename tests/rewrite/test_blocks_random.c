@@ -7,6 +7,7 @@
 #include <stowage/rewrite.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "exec/suitable.h"
 #include "support/test.h"
 
@@ -47,7 +48,8 @@ static stow_value add_boundary(maker* m, const stow_type* type) {
   char name[24];
   stow_value value = STOW_VALUE_NONE;
   snprintf(name, sizeof(name), "x%u", m->inputs++);
-  CHECK(stow_graph_input(m->graph, name, type, NULL, &value) == STOW_OK);
+  CHECK((is_drawn(m, 3) ? stow_graph_param : stow_graph_input)(m->graph, name, type, NULL,
+                                                               &value) == STOW_OK);
   return value;
 }
 
@@ -177,8 +179,8 @@ static stow_value add_attention(maker* m, stow_value value) {
   for (uint32_t i = 0; i + 2 < type.rank; ++i) {
     k.dims[i] = v.dims[i] = is_drawn(m, 8) ? 1 : k.dims[i];
   }
-  stow_value right = add_source(m, &k);
-  stow_value last = add_source(m, &v);
+  stow_value right = is_drawn(m, 4) ? add_boundary(m, &k) : add_source(m, &k);
+  stow_value last = is_drawn(m, 4) ? add_boundary(m, &v) : add_source(m, &v);
   stow_value scores = add_binary(m, STOW_OP_MATMUL, value, right);
   for (uint64_t i = below(m, 3); i-- > 0 && scores != STOW_VALUE_NONE;) {
     scores = add_binary(m, ops[below(m, 3)], scores, other_operand(m, scores));
@@ -273,11 +275,28 @@ typedef struct result {
   uint64_t digests[MOST_VALUES];  // of outputs
 } result;
 
+// The bits of a NaN without its sign and payload: of two NaNs that are added, a loop over vectors
+// may keep another one than the loop over what remains.
+static uint64_t without_nan(stow_dtype dtype, uint64_t bits) {
+  uint64_t infinity = dtype == STOW_F64    ? UINT64_C(0x7ff0000000000000)
+                      : dtype == STOW_F32  ? UINT64_C(0x7f800000)
+                      : dtype == STOW_F16  ? UINT64_C(0x7c00)
+                      : dtype == STOW_BF16 ? UINT64_C(0x7f80)
+                                           : UINT64_MAX;
+  uint64_t sign = dtype == STOW_F64   ? UINT64_C(1) << 63
+                  : dtype == STOW_F32 ? UINT64_C(1) << 31
+                                      : UINT64_C(1) << 15;
+  return infinity != UINT64_MAX && (bits & ~sign) > infinity ? UINT64_MAX : bits;
+}
+
 static uint64_t digest(const stow_tensor* tensor) {
   const unsigned char* bytes = (const unsigned char*)tensor->data;
-  uint64_t hash = 14695981039346656037u;
-  for (size_t i = 0; i < stow_tensor_bytes(tensor); ++i) {
-    hash = (hash ^ bytes[i]) * 1099511628211u;
+  size_t size = stow_dtype_bits(tensor->dtype) / 8;
+  uint64_t hash = STOWI_HASH_SEED;
+  for (size_t i = 0; i < stow_tensor_elements(tensor); ++i) {
+    uint64_t bits = 0;
+    memcpy(&bits, bytes + i * size, size);
+    hash = stowi_hash_u64(hash, without_nan(tensor->dtype, bits));
   }
   return hash;
 }
@@ -380,11 +399,13 @@ static void try_seed(tally* t, uint64_t seed) {
   stow_diag_init(&diag);
   stow_rewrite_options options;
   stow_rewrite_options_init(&options);
-  options.off = seed % 2 == 0 ? ~stow_rewrite_bit(STOW_REWRITE_BLOCKS) : 0;
+  uint32_t both = stow_rewrite_bit(STOW_REWRITE_BLOCKS) | stow_rewrite_bit(STOW_REWRITE_PRODUCTS);
+  options.off = seed % 2 == 0 ? ~both : stow_rewrite_bit(STOW_REWRITE_FOLD);
   stow_status status = stow_rewrite(graph, &options, stow_allocator_default(), &diag, &r);
   if (test_check(status == STOW_OK, __FILE__, __LINE__, "seed %" PRIu64 ": %s", seed,
                  diag.message)) {
-    size_t fused = stow_rewritten_count(r, STOW_REWRITE_BLOCKS);
+    size_t fused = stow_rewritten_count(r, STOW_REWRITE_BLOCKS) +
+                   stow_rewritten_count(r, STOW_REWRITE_PRODUCTS);
     t->fused += fused;
     test_check(stow_graph_verify(stow_rewritten_graph(r), &diag) == STOW_OK, __FILE__, __LINE__,
                "seed %" PRIu64 ": %s", seed, diag.message);
@@ -405,5 +426,5 @@ TEST(FusedGraphsGiveTheSameBits) {
          " larger\n",
          t.compared, t.fused, t.smaller, t.larger);
   CHECK(t.compared * 4 > GRAPHS);
-  CHECK(t.larger * 20 < t.smaller);  // by scratch, where values are small
+  CHECK(t.larger * 10 < t.smaller);  // by scratch, where values are small
 }

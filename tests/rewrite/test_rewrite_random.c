@@ -189,7 +189,7 @@ TEST(RewrittenGraphsGiveTheSameBits) {
   for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
     printf("  %-12s %" PRIu64 "\n", stow_rewrite_rule_name((stow_rewrite_rule)i), t.fired[i]);
     // Values are too small for blocks here: test_blocks_random.c has larger ones.
-    CHECK(i == STOW_REWRITE_BLOCKS || t.fired[i] * 20 > t.graphs);
+    CHECK(i >= STOW_REWRITE_BLOCKS || t.fired[i] * 20 > t.graphs);
   }
   CHECK(t.compared * 2 > t.graphs);
   CHECK(t.unfolded * 100 <= t.graphs);
