@@ -4,6 +4,7 @@
 
 #include "rewrite/rewrite_support.h"
 #include "support/fault.h"
+#include "support/struct_size.h"
 #include "support/test.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -400,6 +401,7 @@ TEST(StampsSayHowAGraphWasRewritten) {
   stow_module* module = parse_graph(mixed);
   stow_rewrite_options options, read;
   stow_rewrite_options_init(&options);
+  stow_rewrite_options_init(&read);
   options.off = stow_rewrite_bit(STOW_REWRITE_CSE);
   options.fold_limit = 1.25;
   stow_rewritten* r = rewrite_graph(stow_module_graph(module, 0), &options);
@@ -429,6 +431,7 @@ TEST(OtherStampsAreRefused) {
                                       "v1  cse=1"};
   stow_rewrite_options options;
   stow_diag diag;
+  stow_rewrite_options_init(&options);
   stow_diag_init(&diag);
   for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); ++i) {
     stow_status status = stow_rewrite_read_stamp(stow_str_of(texts[i]), &diag, &options);
@@ -436,6 +439,18 @@ TEST(OtherStampsAreRefused) {
   }
   CHECK(stow_rewrite_read_stamp(stow_str_of("v9 cse=1"), &diag, &options) == STOW_ERR_STALE_PLAN);
   CHECK_TEXT(diag.message, "the graph was rewritten by version 9 of the rules; this is version 1");
+}
+
+TEST(StructsOfOlderCallersAreFilledAsFarAsTheyGo) {
+  stow_module* module = parse_graph(mixed);
+  stow_rewritten* r = rewrite_graph(stow_module_graph(module, 0), NULL);
+  CHECK_EVERY_SIZE(stow_rewritten_info, sizeof(size_t),
+                   CHECK(stow_rewritten_describe(r, out) == STOW_OK));
+  CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t), stow_rewrite_options_defaults(out));
+  CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t),
+                   CHECK(stow_rewrite_read_stamp(stow_str_of("v1"), NULL, out) == STOW_OK));
+  stow_rewritten_destroy(r);
+  stow_module_destroy(module);
 }
 
 TEST(RulesHaveNames) {
