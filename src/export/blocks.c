@@ -103,9 +103,10 @@ static void print_steps(stowi_export_out* out, size_t number, const stowi_kernel
     }
     stowi_export_put(out,
                      "STOW_OP_%s, %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRIu32
-                     ", %" PRIu64 ", %" PRIu64 "},\n",
+                     ", %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u},\n",
                      op, step->operand_count, step->first_result, step->result_count,
-                     step->attr_count, step->variant, step->scratch_at, step->scratch_size);
+                     step->attr_count, step->variant, step->packed, step->scratch_at,
+                     step->scratch_size);
     first += step->operand_count;
   }
   stowi_export_put(out, "};\n");

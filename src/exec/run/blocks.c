@@ -13,17 +13,18 @@
 #include "exec/run/prepare.h"
 #include "graph/api.h"
 
-// Bytes that the values of a block may have, for each size: in the first levels of a cache, then
-// less where the arena has no room. Products read their right operands once for each block, so
-// theirs are larger.
+// Bytes that a value of a block may have, for each size: in the first levels of a cache, then less
+// where the arena has no room. Products read their right operands once for each block, so theirs
+// are larger.
 static const uint64_t block_bytes[STOWI_EXEC_MOST_SIZES] = {65536, 16384, 4096, 1024};
-#define PRODUCT_FACTOR 8
+static const uint64_t product_bytes[STOWI_EXEC_MOST_SIZES] = {524288, 131072, 32768, 32768};
 
 // A function for blocks of a certain number of rows.
 typedef struct body {
   stow_allocator allocator;
   const stow_graph* function;
-  bool is_fast;  // kernels have all the scratch that they like
+  bool is_fast;     // kernels have all the scratch that they like
+  uint64_t packed;  // inputs that are, if a kernel can
   stow_graph* graph;
   stow_prepared* prepared;
   stow_plan* plan;
@@ -161,6 +162,7 @@ static void add_step(body* b, stow_node node) {
                                 .result_count = (uint32_t)step->result_count,
                                 .attr_count = (uint32_t)step->attr_count,
                                 .variant = b->code.variants[node],
+                                .packed = step->packed,
                                 .scratch_at = scratch.size == 0 ? 0 : scratch.offset,
                                 .scratch_size = scratch.size};
 }
@@ -230,22 +232,25 @@ static stow_status make_body(body* b, const stow_kernels* kernels, uint64_t rows
   stow_plan_options_init(&plan, STOW_PRESET_DEFAULT);
   prepare.kernels = kernels;
   prepare.fastest = b->is_fast;
+  prepare.pack = STOW_PACK_ALWAYS;
   plan.io = STOW_IO_EXTERNAL;
   b->data.rows = rows;
   STOW_TRY(stowi_graph_copy(b->function, b->allocator, diag, &b->graph));
   STOW_TRY(stow_graph_bind(b->graph, &name, &number, 1, diag));
-  STOW_TRY(stow_prepare(b->graph, &prepare, b->allocator, diag, &b->prepared));
+  STOW_TRY(
+      stowi_exec_prepare_function(b->graph, &prepare, b->packed, b->allocator, diag, &b->prepared));
   STOW_TRY(set_io(b, diag));
   STOW_TRY(stow_plan_make(b->graph, b->prepared->effects, &plan, b->allocator, diag, &b->plan));
   return make_tables(b, diag);
 }
 
-static stow_status find_body(stowi_exec_blocks* blocks, const stow_graph* function, uint64_t rows,
-                             bool is_fast, stow_diag* diag,
-                             const stowi_kernel_block_body** out_body) {
+// |wanted| has what a body is looked for by.
+static stow_status find_body(stowi_exec_blocks* blocks, const body* wanted, uint64_t rows,
+                             stow_diag* diag, const stowi_kernel_block_body** out_body) {
   for (size_t i = 0; i < blocks->bodies.count; ++i) {
     const body* b = blocks->bodies.data[i];
-    if (b->function == function && b->data.rows == rows && b->is_fast == is_fast) {
+    if (b->function == wanted->function && b->data.rows == rows && b->is_fast == wanted->is_fast &&
+        b->packed == wanted->packed) {
       *out_body = &b->data;
       return STOW_OK;
     }
@@ -255,9 +260,8 @@ static stow_status find_body(stowi_exec_blocks* blocks, const stow_graph* functi
   body* made = STOWI_NEW(blocks->allocator, body);
   STOW_TRY(stowi_need_memory(made != NULL, diag));
   blocks->bodies.data[blocks->bodies.count++] = made;
+  *made = *wanted;
   made->allocator = made->code.allocator = blocks->allocator;
-  made->function = function;
-  made->is_fast = is_fast;
   STOW_TRY(make_body(made, blocks->kernels, rows, diag));
   *out_body = &made->data;
   return STOW_OK;
@@ -276,14 +280,21 @@ static uint64_t row_bytes(const stow_type* type) {
   return bytes;
 }
 
-// The largest row of a value of the function.
+// Whether a value is where an operand or a result is, for blocks of any size.
+static bool is_outside(const stow_graph* function, stow_value value) {
+  return (stow_graph_is_boundary(function, value) || output_index(function, value) != SIZE_MAX) &&
+         !has_pieces(function, value);
+}
+
+// The largest row of a value that a block has; of any value if it has none.
 static uint64_t largest_row(const stow_graph* function) {
-  uint64_t most = 1;
+  uint64_t most = 0, most_outside = 1;
   for (stow_value value = 0; value < stow_graph_value_count(function); ++value) {
     uint64_t bytes = row_bytes(stow_graph_type(function, value));
-    most = bytes > most ? bytes : most;
+    uint64_t* largest = is_outside(function, value) ? &most_outside : &most;
+    *largest = bytes > *largest ? bytes : *largest;
   }
-  return most;
+  return most == 0 ? most_outside : most;
 }
 
 static bool has_product(const stow_graph* function) {
@@ -299,10 +310,10 @@ static bool has_product(const stow_graph* function) {
 static uint32_t choose_rows(const stow_graph* function, uint64_t rows,
                             uint64_t out_rows[STOWI_EXEC_MOST_SIZES]) {
   uint64_t row = largest_row(function);
-  uint64_t factor = has_product(function) ? PRODUCT_FACTOR : 1;
+  const uint64_t* sizes = has_product(function) ? product_bytes : block_bytes;
   uint32_t count = 0;
   for (size_t i = 0; i < STOWI_EXEC_MOST_SIZES; ++i) {
-    uint64_t fits = block_bytes[i] * factor / row;
+    uint64_t fits = sizes[i] / row;
     uint64_t chosen = fits < 1 ? 1 : fits > rows ? rows : fits;
     if (count == 0 || chosen < out_rows[count - 1]) {
       out_rows[count++] = chosen;
@@ -338,8 +349,8 @@ static void cut_all(const stow_graph* graph, node_data* n) {
   }
 }
 
-static stow_status make_node(stowi_exec_blocks* blocks, node_data* n, stow_diag* diag,
-                             uint32_t* out_sizes) {
+static stow_status make_node(stowi_exec_blocks* blocks, node_data* n, uint64_t packed,
+                             stow_diag* diag, uint32_t* out_sizes) {
   const stow_graph* graph = blocks->graph;
   const stow_graph* function =
       stowi_graph_find_function(graph, stow_graph_attr(graph, n->node, "function")->s);
@@ -354,11 +365,10 @@ static stow_status make_node(stowi_exec_blocks* blocks, node_data* n, stow_diag*
   cut_all(graph, n);
   *out_sizes = choose_rows(function, n->data.rows, rows);
   for (uint32_t i = 0; i < *out_sizes; ++i) {
-    bool is_fast = i + 1 < *out_sizes;
+    body wanted = {.function = function, .is_fast = i + 1 < *out_sizes, .packed = packed};
     uint64_t rest = n->data.rows % rows[i];
-    STOW_TRY(find_body(blocks, function, rows[i], is_fast, diag, &n->sizes[i].body));
-    STOW_TRY(rest == 0 ? STOW_OK
-                       : find_body(blocks, function, rest, is_fast, diag, &n->sizes[i].tail));
+    STOW_TRY(find_body(blocks, &wanted, rows[i], diag, &n->sizes[i].body));
+    STOW_TRY(rest == 0 ? STOW_OK : find_body(blocks, &wanted, rest, diag, &n->sizes[i].tail));
   }
   n->data.operands = n->operands;
   n->data.results = n->results;
@@ -366,15 +376,16 @@ static stow_status make_node(stowi_exec_blocks* blocks, node_data* n, stow_diag*
   return STOW_OK;
 }
 
-stow_status stowi_exec_blocks_of(stowi_exec_blocks* blocks, stow_node node, stow_diag* diag,
-                                 const stowi_kernel_blocks** out_data, uint32_t* out_sizes) {
+stow_status stowi_exec_blocks_of(stowi_exec_blocks* blocks, stow_node node, uint64_t packed,
+                                 stow_diag* diag, const stowi_kernel_blocks** out_data,
+                                 uint32_t* out_sizes) {
   STOW_TRY(
       stowi_need_memory(STOWI_VEC_RESERVE(blocks->allocator, &blocks->nodes, 1) == STOW_OK, diag));
   node_data* made = STOWI_NEW(blocks->allocator, node_data);
   STOW_TRY(stowi_need_memory(made != NULL, diag));
   blocks->nodes.data[blocks->nodes.count++] = made;
   made->node = node;
-  STOW_TRY(make_node(blocks, made, diag, out_sizes));
+  STOW_TRY(make_node(blocks, made, packed, diag, out_sizes));
   *out_data = &made->data;
   return STOW_OK;
 }

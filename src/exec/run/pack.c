@@ -48,11 +48,21 @@ static bool has_data(const stow_graph* graph, stow_value value, uint64_t bytes) 
          (stow_graph_op(graph, node) == STOW_OP_PARAM && folded != NULL && folded->b);
 }
 
+static bool is_given_packed(const stowi_exec_packer* packer, stow_value value) {
+  const stow_graph* graph = packer->program->graph;
+  size_t index = 0;
+  for (stow_node node = 0; node < stow_graph_producer(graph, value); ++node) {
+    index += stow_graph_op(graph, node) == STOW_OP_INPUT;
+  }
+  return index < 64 && (packer->inputs >> index & 1) != 0;
+}
+
 static bool is_packable(const stowi_exec_packer* packer, stow_value value) {
   const stowi_exec_value* facts = &packer->program->values[value];
-  return facts->is_boundary && !facts->is_input && !facts->is_output && facts->bytes != 0 &&
+  return facts->is_boundary && !facts->is_output && facts->bytes != 0 &&
          packer->readers[value] == 1 && !stowi_effects_state(packer->effects, value) &&
-         has_data(packer->program->graph, value, facts->bytes);
+         (facts->is_input ? packer->inputs != 0 && is_given_packed(packer, value)
+                          : has_data(packer->program->graph, value, facts->bytes));
 }
 
 // Whether a result has the bytes of operand |k|, which must then be what they are.
@@ -88,14 +98,23 @@ static void pack_operand(stowi_exec_packer* packer, stow_node node, size_t k,
   }
 }
 
-void stowi_exec_packer_choose(stowi_exec_packer* packer, stow_node node, stow_kernel_call* call) {
+uint64_t stowi_exec_packer_candidates(const stowi_exec_packer* packer, stow_node node) {
   const stowi_exec_step* step = &packer->program->steps[node];
-  if (packer->pack == STOW_PACK_NEVER || step->kernel.pack_size == NULL) {
-    return;
+  uint64_t bits = 0;
+  for (size_t k = 0; packer->pack != STOW_PACK_NEVER && k < step->operand_count && k < 64; ++k) {
+    bool is = step->operands[k] != STOW_VALUE_NONE && is_packable(packer, step->operands[k]) &&
+              !is_viewed(packer->program->graph, node, k);
+    bits |= (uint64_t)is << k;
   }
-  for (size_t k = 0; k < step->operand_count && k < 64; ++k) {
-    if (step->operands[k] != STOW_VALUE_NONE && is_packable(packer, step->operands[k]) &&
-        !is_viewed(packer->program->graph, node, k)) {
+  return bits;
+}
+
+void stowi_exec_packer_choose(stowi_exec_packer* packer, stow_node node, stow_kernel_call* call) {
+  uint64_t candidates = packer->program->steps[node].kernel.pack_size == NULL
+                            ? 0
+                            : stowi_exec_packer_candidates(packer, node);
+  for (size_t k = 0; k < 64 && candidates >> k != 0; ++k) {
+    if ((candidates >> k & 1) != 0) {
       pack_operand(packer, node, k, call);
     }
   }

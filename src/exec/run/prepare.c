@@ -188,8 +188,8 @@ static void note_unaligned(const preparer* p, stow_node node) {
   }
 }
 
-// A `blocks` node: each size of blocks is a variant.
-static stow_status prepare_blocks(preparer* p, stow_node node) {
+// A `blocks` node: each size of blocks is a variant. |packed| are the operands that are packed.
+static stow_status prepare_blocks(preparer* p, stow_node node, uint64_t packed) {
   stow_prepared* prepared = p->prepared;
   stow_kernel* kernel = &prepared->program.steps[node].kernel;
   const stowi_kernel_blocks* data;
@@ -197,7 +197,8 @@ static stow_status prepare_blocks(preparer* p, stow_node node) {
     STOW_TRY(stowi_exec_blocks_create(p->graph, p->kernels, prepared->allocator, p->diag,
                                       &prepared->blocks));
   }
-  STOW_TRY(stowi_exec_blocks_of(prepared->blocks, node, p->diag, &data, &kernel->variant_count));
+  STOW_TRY(
+      stowi_exec_blocks_of(prepared->blocks, node, packed, p->diag, &data, &kernel->variant_count));
   memcpy(&kernel->user, &data, sizeof(data));  // kernels do not write it
   return STOW_OK;
 }
@@ -212,12 +213,16 @@ static stow_status prepare_node(preparer* p, stow_node node) {
     return fail_no_kernel(p, node);
   }
   p->prepared->program.steps[node].kernel = *kernel;
-  if (stow_graph_op(p->graph, node) == STOW_OP_BLOCKS) {
-    STOW_TRY(prepare_blocks(p, node));
-  }
+  const stowi_exec_step* step = &p->prepared->program.steps[node];
+  bool is_blocks = stow_graph_op(p->graph, node) == STOW_OP_BLOCKS;
+  uint64_t candidates = is_blocks ? stowi_exec_packer_candidates(&p->packer, node) : 0;
+  STOW_TRY(is_blocks ? prepare_blocks(p, node, candidates) : STOW_OK);
   note_unaligned(p, node);
   stowi_exec_frame_call(&p->frame, node);
   stowi_exec_packer_choose(&p->packer, node, &p->frame.call);
+  if (is_blocks && step->packed != candidates) {
+    STOW_TRY(prepare_blocks(p, node, step->packed));
+  }
   STOW_TRY(ask_prices(p, node, &p->prepared->program.steps[node].kernel));
   STOW_TRY(add_prices(p, node));
   return kernel->in_place ? STOW_OK : forbid_over(p, node);
@@ -269,14 +274,10 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   return STOW_OK;
 }
 
-stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* options,
-                         stow_allocator allocator, stow_diag* diag, stow_prepared** out_prepared) {
-  return stowi_exec_prepare(graph, options, NULL, NULL, allocator, diag, out_prepared);
-}
-
-stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
-                               stowi_exec_choose choose, void* user, stow_allocator allocator,
-                               stow_diag* diag, stow_prepared** out_prepared) {
+// |how| has the choice of variants, and which inputs are packed.
+static stow_status prepare(const stow_graph* graph, const stow_prepare_options* options,
+                           preparer how, stow_allocator allocator, stow_diag* diag,
+                           stow_prepared** out_prepared) {
   stow_prepare_options full;
   *out_prepared = NULL;
   stow_prepare_options_init(&full);
@@ -298,9 +299,9 @@ stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_optio
   preparer p = {.prepared = prepared,
                 .graph = graph,
                 .kernels = full.kernels,
-                .choose = choose == NULL && full.fastest ? choose_fastest : choose,
-                .user = user,
-                .packer = {.pack = full.pack},
+                .choose = how.choose == NULL && full.fastest ? choose_fastest : how.choose,
+                .user = how.user,
+                .packer = {.pack = full.pack, .inputs = how.packer.inputs},
                 .diag = diag};
   stow_status status = prepare_all(&p, allocator);
   stowi_exec_frame_free(&p.frame);
@@ -311,6 +312,26 @@ stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_optio
   }
   *out_prepared = prepared;
   return STOW_OK;
+}
+
+stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* options,
+                         stow_allocator allocator, stow_diag* diag, stow_prepared** out_prepared) {
+  return prepare(graph, options, (preparer){.choose = NULL}, allocator, diag, out_prepared);
+}
+
+stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
+                               stowi_exec_choose choose, void* user, stow_allocator allocator,
+                               stow_diag* diag, stow_prepared** out_prepared) {
+  preparer how = {.choose = choose, .user = user};
+  return prepare(graph, options, how, allocator, diag, out_prepared);
+}
+
+stow_status stowi_exec_prepare_function(const stow_graph* graph,
+                                        const stow_prepare_options* options, uint64_t inputs,
+                                        stow_allocator allocator, stow_diag* diag,
+                                        stow_prepared** out_prepared) {
+  preparer how = {.packer = {.inputs = inputs}};
+  return prepare(graph, options, how, allocator, diag, out_prepared);
 }
 
 void stow_prepared_destroy(stow_prepared* prepared) {

@@ -26,5 +26,11 @@ typedef uint32_t (*stowi_exec_choose)(void* user, stow_node node, uint32_t count
 stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
                                stowi_exec_choose choose, void* user, stow_allocator allocator,
                                stow_diag* diag, stow_prepared** out_prepared);
+// stow_prepare for a function: input k is packed, where its kernel can, if bit k of |inputs| is
+// set.
+stow_status stowi_exec_prepare_function(const stow_graph* graph,
+                                        const stow_prepare_options* options, uint64_t inputs,
+                                        stow_allocator allocator, stow_diag* diag,
+                                        stow_prepared** out_prepared);
 
 #endif  // STOWAGE_SRC_EXEC_RUN_PREPARE_H_

@@ -34,6 +34,7 @@ typedef struct stowi_kernel_block_step {
   uint32_t result_count;
   uint32_t attr_count;
   uint32_t variant;
+  uint64_t packed;      // operands that are
   uint64_t scratch_at;  // in what the block has
   uint64_t scratch_size;
 } stowi_kernel_block_step;
