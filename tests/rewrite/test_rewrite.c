@@ -445,7 +445,8 @@ TEST(StampsSayHowAGraphWasRewritten) {
   stow_rewritten* r = rewrite_graph(stow_module_graph(module, 0), &options);
   char stamp[STOW_REWRITE_STAMP_SIZE];
   stow_rewritten_stamp(r, stamp);
-  CHECK_TEXT(stamp, "v1 identities=1 cse=off dead=1 fold=0 blocks=0 products=0 columns=0 fold_limit=1.25");
+  CHECK_TEXT(stamp,
+             "v1 identities=1 cse=off dead=1 fold=0 blocks=0 products=0 columns=0 fold_limit=1.25");
   CHECK(stow_rewrite_read_stamp(stow_str_of(stamp), NULL, &read) == STOW_OK);
   CHECK_U64(read.off, options.off);
   CHECK(read.fold_limit == options.fold_limit);
