@@ -7,8 +7,9 @@
 // cluster too, and the one that saves most is taken, if any saves (load.h). Only the last node's
 // result is read outside, hence nothing outside lies between the nodes of a cluster.
 //
-// A product with weights is slower in a function, where they are not packed. So these join in a
-// rule of their own, only where the peak is and if it gets lower: x + h w may be in place of x.
+// A product with weights is slower in small blocks, each of which reads all of them. So these join
+// in a rule of their own, only where the peak is and if it gets lower: x + h w may be in place of
+// x.
 //
 // The size of clusters is limited, and so is their span: O(nodes) altogether.
 #include <string.h>
@@ -23,12 +24,11 @@
 #define MOST_USES 64
 #define MOST_SPAN 1024
 #define LARGE_UNIT 16384  // bytes of a row; rows should have less
-// About what an executor needs for the smallest blocks: for two values, and for each value and
-// product of the function.
-#define BLOCK_BYTES 1024
-#define PRODUCT_BLOCK_BYTES 8192
+// About what an executor needs for the smallest blocks: for two values or one product, and for each
+// value of the function.
+#define BLOCK_BYTES 2048
+#define PRODUCT_BYTES 36864
 #define FRAME_BYTES 144
-#define PRODUCT_BYTES 2048
 #define WORTHWHILE 16  // slower products make the peak lower by this part at least
 #define FUSED UINT32_MAX
 
@@ -288,12 +288,11 @@ static bool has_scores(const finder* f, size_t count) {
 }
 
 static uint64_t estimate_scratch(const finder* f, const stowi_rewrite_space* space, size_t count) {
-  uint64_t unit = largest_unit(f, space, count);
-  uint64_t room = space->has_product ? PRODUCT_BLOCK_BYTES : BLOCK_BYTES;
-  uint64_t rows = room / unit < 1 ? 1 : room / unit;
+  uint64_t row = largest_unit(f, space, count) * (space->has_product ? 1 : 2);
+  uint64_t room = space->has_product ? PRODUCT_BYTES : BLOCK_BYTES;
+  uint64_t rows = room / row < 1 ? 1 : room / row;
   uint64_t most = stowi_rewrite_space_rows(space);
-  return 2 * unit * (rows < most ? rows : most) + FRAME_BYTES * (count + f->operand_count) +
-         (space->has_product ? PRODUCT_BYTES : 0);
+  return row * (rows < most ? rows : most) + FRAME_BYTES * (count + f->operand_count);
 }
 
 static bool try_nodes(finder* f, size_t count, stowi_rewrite_space* out_space,

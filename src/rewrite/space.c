@@ -44,7 +44,7 @@ static bool is_weight(const stow_graph* graph, stow_value value) {
   return op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
 }
 
-// Weights are packed before a run for products outside of functions, which are faster then.
+// Products with weights are faster without blocks.
 static bool is_product(const stowi_rewrite_space* space, const stow_graph* graph, stow_node node) {
   const stow_value* operands = stow_graph_operands(graph, node);
   return stow_graph_op(graph, node) == STOW_OP_MATMUL &&

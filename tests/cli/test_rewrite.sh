@@ -33,10 +33,10 @@ expect 0 ARuleIsSwitchedOff
 says "rewritten       identities 1"
 run plan "$g" $kernels --rewrite exact --format json
 expect 0 JsonHasTheCounts
-says '"rewrite": {"stamp": "v1 identities=1 cse=0 dead=0 fold=1 fold_limit=2", "identities": 1'
+says '"rewrite": {"stamp": "v1 identities=1 cse=0 dead=0 fold=1 blocks=0 products=0 columns=0 fold_limit=2", "identities": 1'
 run plan "$g" --rewrite exact,-fold,-cse --fold-limit 1.5 --format plan
 expect 0 PlansSayWhatWasOff
-says "# rewrite=v1 identities=1 cse=off dead=0 fold=off fold_limit=1.5"
+says "# rewrite=v1 identities=1 cse=off dead=0 fold=off blocks=0 products=0 columns=0 fold_limit=1.5"
 
 run plan "$g" --rewrite most
 expect 2 OtherWordsAreRefused

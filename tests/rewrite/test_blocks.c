@@ -274,23 +274,23 @@ TEST(ScoresThatAreOutputsAreMadeDirectly) {
            "}\n");
 }
 
-// Weights are packed for products outside, which are faster.
+// Elsewhere blocks would make them slower for nothing.
 TEST(ProductsWithWeightsAreFusedWhereThePeakIs) {
-#define RESIDUAL                                   \
-  "graph @g {\n"                                   \
-  "  %0 = input \"x\" : f32[256, 64]\n"            \
-  "  %1 = cumsum(%0) {axis = 0} : f32[256, 64]\n"  \
-  "  %2 = param \"w\" : f32[64, 256]\n"            \
-  "  %3 = matmul(%1, %2) : f32[256, 256]\n"        \
-  "  %4 = cumsum(%3) {axis = 0} : f32[256, 256]\n" \
-  "  %5 = param \"v\" : f32[256, 64]\n"            \
-  "  %6 = matmul(%4, %5) : f32[256, 64]\n"         \
-  "  %7 = add(%6, %1) : f32[256, 64]\n"            \
-  "  %8 = cumsum(%7) {axis = 0} : f32[256, 64]\n"
-  FUSES(RESIDUAL "  return %8\n}\n", "matmul_add 1x256");
+#define RESIDUAL                                    \
+  "graph @g {\n"                                    \
+  "  %0 = input \"x\" : f32[1024, 64]\n"            \
+  "  %1 = cumsum(%0) {axis = 0} : f32[1024, 64]\n"  \
+  "  %2 = param \"w\" : f32[64, 256]\n"             \
+  "  %3 = matmul(%1, %2) : f32[1024, 256]\n"        \
+  "  %4 = cumsum(%3) {axis = 0} : f32[1024, 256]\n" \
+  "  %5 = param \"v\" : f32[256, 64]\n"             \
+  "  %6 = matmul(%4, %5) : f32[1024, 64]\n"         \
+  "  %7 = add(%6, %1) : f32[1024, 64]\n"            \
+  "  %8 = cumsum(%7) {axis = 0} : f32[1024, 64]\n"
+  FUSES(RESIDUAL "  return %8\n}\n", "matmul_add 1x1024");
   STAYS(RESIDUAL
-        "  %9 = expand(%8) : f32[9, 256, 64]\n"
-        "  %10 = cumsum(%9) {axis = 0} : f32[9, 256, 64]\n"
+        "  %9 = expand(%8) : f32[9, 1024, 64]\n"
+        "  %10 = cumsum(%9) {axis = 0} : f32[9, 1024, 64]\n"
         "  return %10\n}\n");
 }
 
