@@ -504,6 +504,7 @@ static stow_status way_run(way* w, const kernel_case* c) {
     results[k] = &w->result_tensors[k];
   }
   stow_kernel_call call = {
+      .user = w->c->kernel.user,
       .struct_size = sizeof(call),
       .op = stow_graph_op(c->graph, c->node),
       .operand_count = c->operand_count,

@@ -16,7 +16,7 @@
 #define MOST_WHOLE 8
 
 typedef struct text {
-  char data[8192];
+  char data[16384];
   size_t size;
 } text;
 
@@ -183,7 +183,7 @@ static void fill(stow_exec* exec, const stow_graph* graph) {
   test_random random = {7};
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
     stow_tensor tensor;
-    if (stow_graph_is_boundary(graph, value)) {
+    if (stow_graph_is_boundary(graph, value) && stow_graph_data(graph, value, NULL) == NULL) {
       CHECK(stow_exec_fill(exec, value, NULL, &tensor) == STOW_OK);
       for (size_t i = 0; i < stow_tensor_elements(&tensor); ++i) {
         ((float*)tensor.data)[i] = (float)test_random_below(&random, 2001) / 1000 - 1;
@@ -204,6 +204,9 @@ static void compare(const stow_exec* exec, const stow_graph* graph, size_t resul
   }
 }
 
+static stow_pack packs = STOW_PACK_NEVER;
+static uint64_t packed;  // weights, in the last run
+
 // |variant| is the size of blocks; UINT32_MAX: what fits.
 static stow_status run(const stow_graph* graph, uint32_t threads, uint32_t variant, bool paranoid,
                        size_t results, uint64_t seed, stow_allocator allocator) {
@@ -217,11 +220,19 @@ static stow_status run(const stow_graph* graph, uint32_t threads, uint32_t varia
   stow_prepare_options_init(&options);
   stow_exec_options_init(&exec_options);
   options.threads = threads;
+  options.pack = packs;
   exec_options.paranoid = paranoid;
   stow_status status = stowi_exec_prepare(graph, &options, variant == UINT32_MAX ? NULL : choose,
                                           &variant, allocator, &diag, &prepared);
   if (status == STOW_OK) {
-    status = stow_plan_make(graph, stow_prepared_effects(prepared), NULL, allocator, &diag, &plan);
+    stow_prepared_info info = {.struct_size = sizeof(info)};
+    CHECK(stow_prepared_describe(prepared, &info) == STOW_OK);
+    packed = info.packed_count;
+    stow_plan_options plan_options;
+    stow_plan_options_init(&plan_options, STOW_PRESET_DEFAULT);
+    plan_options.constants = plan_options.params = false;
+    status = stow_plan_make(graph, stow_prepared_effects(prepared), &plan_options, allocator, &diag,
+                            &plan);
   }
   if (status == STOW_OK) {
     status = stow_exec_create(prepared, plan, &exec_options, allocator, &diag, &exec);
@@ -332,6 +343,44 @@ TEST(ProductsTakeColumnsOfATable) {
     run(stow_module_graph(module, 0), 1 + variant % 3, variant, variant == 2, 1, variant,
         stow_allocator_default());
   }
+  stow_module_destroy(module);
+}
+
+// A weight that only a product in a function reads is packed once, for blocks of all sizes.
+TEST(FunctionsReadPackedWeights) {
+  text t = {.size = 0};
+  put(&t,
+      "graph @g {\n  function @f {\n    %%0 = input \"x\" : f32[?rows, 16]\n"
+      "    %%1 = input \"w\" : f32[16, 40]\n    %%2 = matmul(%%0, %%1) : f32[?rows, 40]\n"
+      "    %%3 = tanh(%%2) : f32[?rows, 40]\n    return %%3\n  }\n"
+      "  %%0 = input \"x\" : f32[301, 16]\n  %%1 = constant \"w\" {data = [");
+  for (int i = 0; i < 640; ++i) {
+    put(&t, "%s%d", i == 0 ? "" : ", ", i % 23 - 11);
+  }
+  put(&t,
+      "]} : f32[16, 40]\n  %%2 = add(%%1, %%1) : f32[16, 40]\n"
+      "  %%3 = constant \"half\" {data = [0.5]} : f32[]\n  %%4 = mul(%%2, %%3) : f32[16, 40]\n"
+      "  %%5 = matmul(%%0, %%4) : f32[301, 40]\n  %%6 = tanh(%%5) : f32[301, 40]\n"
+      "  %%7 = constant \"again\" {data = [");
+  for (int i = 0; i < 640; ++i) {
+    put(&t, "%s%d", i == 0 ? "" : ", ", i % 23 - 11);
+  }
+  put(&t,
+      "]} : f32[16, 40]\n"
+      "  %%8 = blocks(%%0, %%7) {function = \"f\", rows = 301} : f32[301, 40]\n"
+      "  return %%6, %%8\n}\n");
+  stow_module* module = NULL;
+  REQUIRE(stow_module_parse(t.data, t.size, NULL, NULL, stow_allocator_default(), NULL, &module) ==
+          STOW_OK);
+  const stow_graph* graph = stow_module_graph(module, 0);
+  for (uint32_t variant = 0; variant < 3; ++variant) {
+    for (int pack = STOW_PACK_NEVER; pack <= STOW_PACK_ALWAYS; ++pack) {
+      packs = (stow_pack)pack;
+      run(graph, 1 + variant, variant, variant == 1, 1, variant, stow_allocator_default());
+      CHECK_U64(packed, pack == STOW_PACK_NEVER ? 0 : 1);
+    }
+  }
+  packs = STOW_PACK_NEVER;
   stow_module_destroy(module);
 }
 
