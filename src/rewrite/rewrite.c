@@ -13,14 +13,17 @@
 typedef struct rule_row {
   stow_rewrite_rule id;
   stow_status (*run)(stowi_rewrite_pass* pass);
-  bool repeats;  // with those that repeat before and after it, until none of them fires
+  bool repeats;  // with those of its kind that repeat before and after it, until none of them fires
+  bool is_near;  // these come first, so that what they do does not depend on the others
 } rule_row;
 
 static const rule_row rules[] = {
-    {STOW_REWRITE_IDENTITIES, stowi_rewrite_identities, true},
-    {STOW_REWRITE_CSE, stowi_rewrite_cse, true},
-    {STOW_REWRITE_DEAD, stowi_rewrite_dead, true},
-    {STOW_REWRITE_FOLD, stowi_rewrite_fold, false},
+    {STOW_REWRITE_QDQ, stowi_rewrite_qdq_all, true, true},
+    {STOW_REWRITE_NORMS, stowi_rewrite_norms, true, true},
+    {STOW_REWRITE_IDENTITIES, stowi_rewrite_identities, true, false},
+    {STOW_REWRITE_CSE, stowi_rewrite_cse, true, false},
+    {STOW_REWRITE_DEAD, stowi_rewrite_dead, true, false},
+    {STOW_REWRITE_FOLD, stowi_rewrite_fold, false, false},
 };
 #define TABLE_SIZE (sizeof(rules) / sizeof(rules[0]))
 
@@ -51,8 +54,17 @@ bool stow_rewrite_rule_find(stow_str name, stow_rewrite_rule* out_rule) {
   return false;
 }
 
+bool stow_rewrite_rule_is_near(stow_rewrite_rule rule) {
+  bool is_near = false;
+  for (size_t i = 0; i < TABLE_SIZE; ++i) {
+    is_near = is_near || (rules[i].id == rule && rules[i].is_near);
+  }
+  return is_near;
+}
+
 void stow_rewrite_options_defaults(stow_rewrite_options* options) {
-  static const stow_rewrite_options defaults = {.fold_limit = 2.0};
+  static const stow_rewrite_options defaults = {.off = UINT32_C(1) << STOW_REWRITE_NORMS,
+                                                .fold_limit = 2.0};
   stowi_init_struct(options, &defaults, sizeof(defaults));
 }
 
@@ -138,7 +150,8 @@ static stow_status run_rule(stow_rewritten* r, const rule_row* row, stow_diag* d
 static stow_status run_group(stow_rewritten* r, size_t* at, stow_diag* diag) {
   size_t begin = *at;
   size_t end = begin + 1;
-  while (rules[begin].repeats && end < TABLE_SIZE && rules[end].repeats) {
+  while (rules[begin].repeats && end < TABLE_SIZE && rules[end].repeats &&
+         rules[end].is_near == rules[begin].is_near) {
     ++end;
   }
   *at = end;

@@ -33,14 +33,14 @@ expect 0 ARuleIsSwitchedOff
 says "rewritten       identities 1"
 run plan "$g" $kernels --rewrite exact --format json
 expect 0 JsonHasTheCounts
-says '"rewrite": {"stamp": "v1 identities=1 cse=0 dead=0 fold=1 fold_limit=2", "identities": 1'
+says '"rewrite": {"stamp": "v2 identities=1 cse=0 dead=0 fold=1 qdq=off norms=off fold_limit=2", "identities": 1'
 run plan "$g" --rewrite exact,-fold,-cse --fold-limit 1.5 --format plan
 expect 0 PlansSayWhatWasOff
-says "# rewrite=v1 identities=1 cse=off dead=0 fold=off fold_limit=1.5"
+says "# rewrite=v2 identities=1 cse=off dead=0 fold=off qdq=off norms=off fold_limit=1.5"
 
 run plan "$g" --rewrite most
 expect 2 OtherWordsAreRefused
-complains "--rewrite: unknown 'most'; expected none, or exact and any of -identities, -cse"
+complains "--rewrite: unknown 'most'; expected none, exact or near, and any of -identities, -cse"
 run plan "$g" --rewrite none,-fold
 expect 2 NothingCannotHaveLess
 run plan "$g" --fold-limit 0.5
@@ -84,12 +84,12 @@ if command -v cc >/dev/null && command -v make >/dev/null; then
 else
   skip "no compiler"
 fi
-sed 's/^# rewrite=v1/# rewrite=v0/' "$work/g.plan" >"$work/old.plan"
+sed 's/^# rewrite=v2/# rewrite=v0/' "$work/g.plan" >"$work/old.plan"
 for command in "check $g $work/old.plan" "run $g --plan $work/old.plan --random 1"; do
   # shellcheck disable=SC2086
   run $command
   expect 3 "OtherRulesMakeAPlanStale ($command)"
-  complains "the graph was rewritten by version 0 of the rules; this is version 1"
+  complains "the graph was rewritten by version 0 of the rules; this is version 2"
 done
 
 # Names

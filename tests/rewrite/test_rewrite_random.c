@@ -122,6 +122,10 @@ static void rewrite_and_compare(tally* t, run_graph* g, test_frozen* frozen) {
     stow_rewrite_options options;
     stow_rewrite_options_init(&options);
     options.fold_limit = g->seed % 2 == 0 ? 2.0 : 1e9;
+    for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
+      bool is_near = stow_rewrite_rule_is_near((stow_rewrite_rule)i);
+      options.off |= is_near ? stow_rewrite_bit((stow_rewrite_rule)i) : 0;
+    }
     stow_status status = stow_rewrite(g->graph, &options, stow_allocator_default(), &diag, &r);
     if (test_check(status == STOW_OK, __FILE__, __LINE__, "seed %" PRIu64 ": %s", g->seed,
                    diag.message)) {
@@ -169,7 +173,7 @@ TEST(RewrittenGraphsGiveTheSameBits) {
          t.graphs, t.compared, t.refused, t.unfolded);
   for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
     printf("  %-12s %" PRIu64 "\n", stow_rewrite_rule_name((stow_rewrite_rule)i), t.fired[i]);
-    CHECK(t.fired[i] * 20 > t.graphs);
+    CHECK(t.fired[i] * 20 > t.graphs || stow_rewrite_rule_is_near((stow_rewrite_rule)i));
   }
   CHECK(t.compared * 2 > t.graphs);
   CHECK(t.unfolded * 100 <= t.graphs);
