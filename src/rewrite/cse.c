@@ -158,7 +158,8 @@ stow_status stowi_rewrite_cse(stowi_rewrite_pass* pass) {
   stowi_rewrite_lives lives;
   stow_status status = stowi_rewrite_lives_init(&lives, pass->graph, pass->allocator, pass->diag);
   for (stow_node node = 0; node < stow_graph_node_count(pass->graph) && status == STOW_OK; ++node) {
-    status = is_candidate(pass->graph, node) ? visit(pass, &lives, &index, node) : STOW_OK;
+    bool is_tried = !pass->is_dropped[node] && is_candidate(pass->graph, node);
+    status = is_tried ? visit(pass, &lives, &index, node) : STOW_OK;
   }
   stowi_index_free(&index, pass->allocator);
   stowi_rewrite_lives_free(&lives);

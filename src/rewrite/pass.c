@@ -62,7 +62,7 @@ bool stowi_rewrite_can_stand_for(const stowi_rewrite_pass* pass, stow_value othe
 void stowi_rewrite_stand_for(stowi_rewrite_pass* pass, stow_value other, stow_value value) {
   pass->instead[value] = other;
   if (stowi_bits_has(&pass->facts.outputs, value)) {
-    pass->named[other] = value;
+    pass->named[other] = pass->named[value];
     stowi_bits_add(&pass->facts.outputs, other);
   }
 }

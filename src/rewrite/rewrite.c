@@ -13,17 +13,18 @@
 typedef struct rule_row {
   stow_rewrite_rule id;
   stow_status (*run)(stowi_rewrite_pass* pass);
+  bool joins;    // notes its changes in the pass of the rule before it: one graph less to build
   bool repeats;  // with those of its kind that repeat before and after it, until none of them fires
   bool is_near;  // these come first, so that what they do does not depend on the others
 } rule_row;
 
 static const rule_row rules[] = {
-    {STOW_REWRITE_QDQ, stowi_rewrite_qdq_all, true, true},
-    {STOW_REWRITE_NORMS, stowi_rewrite_norms, true, true},
-    {STOW_REWRITE_IDENTITIES, stowi_rewrite_identities, true, false},
-    {STOW_REWRITE_CSE, stowi_rewrite_cse, true, false},
-    {STOW_REWRITE_DEAD, stowi_rewrite_dead, true, false},
-    {STOW_REWRITE_FOLD, stowi_rewrite_fold, false, false},
+    {STOW_REWRITE_QDQ, stowi_rewrite_qdq_all, false, true, true},
+    {STOW_REWRITE_NORMS, stowi_rewrite_norms, false, true, true},
+    {STOW_REWRITE_IDENTITIES, stowi_rewrite_identities, false, true, false},
+    {STOW_REWRITE_CSE, stowi_rewrite_cse, true, true, false},
+    {STOW_REWRITE_DEAD, stowi_rewrite_dead, false, true, false},
+    {STOW_REWRITE_FOLD, stowi_rewrite_fold, false, false, false},
 };
 #define TABLE_SIZE (sizeof(rules) / sizeof(rules[0]))
 
@@ -118,18 +119,36 @@ static stow_status build(stow_rewritten* r, stowi_rewrite_pass* pass, stow_graph
   return STOW_OK;
 }
 
-static stow_status run_rule(stow_rewritten* r, const rule_row* row, stow_diag* diag,
+// Notes the changes of the rules [begin, end), which have a pass together.
+static stow_status note_changes(const stow_rewritten* r, size_t begin, size_t end,
+                                stowi_rewrite_pass* pass) {
+  for (size_t i = begin; i < end; ++i) {
+    pass->rule = rules[i].id;
+    bool is_off = (r->options.off & stow_rewrite_bit(pass->rule)) != 0;
+    STOW_TRY(is_off ? STOW_OK : rules[i].run(pass));
+  }
+  return STOW_OK;
+}
+
+static bool is_any_on(const stow_rewritten* r, size_t begin, size_t end) {
+  bool is_on = false;
+  for (size_t i = begin; i < end; ++i) {
+    is_on = is_on || (r->options.off & stow_rewrite_bit(rules[i].id)) == 0;
+  }
+  return is_on;
+}
+
+static stow_status run_pass(stow_rewritten* r, size_t begin, size_t end, stow_diag* diag,
                             bool* out_fired) {
-  if ((r->options.off & stow_rewrite_bit(row->id)) != 0) {
+  if (!is_any_on(r, begin, end)) {
     return STOW_OK;
   }
   stowi_rewrite_pass pass;
   stow_graph* made = NULL;
   stow_status status = stowi_rewrite_pass_init(&pass, stow_rewritten_graph(r), r->allocator, diag);
   pass.rewritten = r;
-  pass.rule = row->id;
   if (status == STOW_OK) {
-    status = row->run(&pass);
+    status = note_changes(r, begin, end, &pass);
   }
   if (status == STOW_OK && pass.fired != 0) {
     *out_fired = true;
@@ -146,6 +165,20 @@ static stow_status run_rule(stow_rewritten* r, const rule_row* row, stow_diag* d
 // ---------------------------------------------------------------------------------------------
 // All of them
 
+// All passes of the rules [begin, end).
+static stow_status run_passes(stow_rewritten* r, size_t begin, size_t end, stow_diag* diag,
+                              bool* out_fired) {
+  *out_fired = false;
+  for (size_t i = begin; i < end;) {
+    size_t first = i++;
+    while (i < end && rules[i].joins) {
+      ++i;
+    }
+    STOW_TRY(run_pass(r, first, i, diag, out_fired));
+  }
+  return STOW_OK;
+}
+
 // The rules from |*at| on that repeat together, or one that does not. |*at| moves behind them.
 static stow_status run_group(stow_rewritten* r, size_t* at, stow_diag* diag) {
   size_t begin = *at;
@@ -157,10 +190,7 @@ static stow_status run_group(stow_rewritten* r, size_t* at, stow_diag* diag) {
   *at = end;
   bool fired;
   do {
-    fired = false;
-    for (size_t i = begin; i < end; ++i) {
-      STOW_TRY(run_rule(r, &rules[i], diag, &fired));
-    }
+    STOW_TRY(run_passes(r, begin, end, diag, &fired));
   } while (fired && rules[begin].repeats);
   return STOW_OK;
 }

@@ -1,4 +1,5 @@
-// The rules: each notes in a pass what it changes. rewrite.c has their table.
+// The rules: each notes in a pass what it changes. Those that join a pass see what others have
+// noted there, and leave dropped nodes alone. rewrite.c has their table.
 #ifndef STOWAGE_SRC_REWRITE_RULES_H_
 #define STOWAGE_SRC_REWRITE_RULES_H_
 

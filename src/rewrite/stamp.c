@@ -11,14 +11,14 @@
 #define OFF "off"
 
 // A number of thousandths, without zeros at its end.
-static int print_thousandths(char* out, size_t room, uint64_t number) {
-  int digits = 3;
-  uint64_t rest = number % 1000;
-  for (; digits > 0 && rest % 10 == 0; --digits) {
-    rest /= 10;
+static void print_thousandths(char* out, size_t room, uint64_t number) {
+  int size = snprintf(out, room, "%" PRIu64 ".%03u", number / 1000, (unsigned)(number % 1000));
+  if (size > 0 && (size_t)size < room) {
+    for (; out[size - 1] == '0'; --size) {
+      out[size - 1] = '\0';
+    }
+    out[size - 1] = out[size - 1] == '.' ? '\0' : out[size - 1];
   }
-  return digits == 0 ? snprintf(out, room, "%" PRIu64, number / 1000)
-                     : snprintf(out, room, "%" PRIu64 ".%0*" PRIu64, number / 1000, digits, rest);
 }
 
 void stow_rewritten_stamp(const stow_rewritten* r, char out[STOW_REWRITE_STAMP_SIZE]) {
@@ -33,8 +33,7 @@ void stow_rewritten_stamp(const stow_rewritten* r, char out[STOW_REWRITE_STAMP_S
   }
   size += size < room ? (size_t)snprintf(out + size, room - size, " " LIMIT "=") : 0;
   if (size < room) {
-    (void)print_thousandths(out + size, room - size,
-                            (uint64_t)(r->options.fold_limit * 1000.0 + 0.5));
+    print_thousandths(out + size, room - size, (uint64_t)(r->options.fold_limit * 1000.0 + 0.5));
   }
 }
 

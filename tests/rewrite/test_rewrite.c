@@ -377,6 +377,25 @@ TEST(RulesGoOnUntilNoneFires) {
   stow_module_destroy(module);
 }
 
+TEST(OutputsKeepTheirNamesThroughSeveralRules) {
+  stow_module* module = parse_graph(
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[2]\n"
+      "  %1 \"a\" = relu(%0) : f32[2]\n"
+      "  %2 \"b\" = relu(%0) : f32[2]\n"
+      "  %3 \"y\" = reshape(%2) : f32[2]\n"
+      "  %4 \"z\" = exp(%1) : f32[2]\n"
+      "  return %3, %4\n"
+      "}\n");
+  stow_rewritten* r = rewrite_graph(stow_module_graph(module, 0), NULL);
+  const stow_graph* graph = stow_rewritten_graph(r);
+  CHECK_U64(stow_graph_node_count(graph), 3);
+  CHECK_TEXT(stow_graph_value_name(graph, stow_graph_outputs(graph)[0]).data, "y");
+  CHECK_U64(stow_rewritten_value(r, 1), stow_graph_outputs(graph)[0]);
+  stow_rewritten_destroy(r);
+  stow_module_destroy(module);
+}
+
 TEST(StampsSayHowAGraphWasRewritten) {
   stow_module* module = parse_graph(mixed);
   stow_rewrite_options options, read;

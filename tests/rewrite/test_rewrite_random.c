@@ -101,6 +101,11 @@ static void compare(tally* t, run_graph* g, const run_trace* before, const stow_
   test_check(after.status == STOW_OK && after.failed == STOW_NODE_NONE, __FILE__, __LINE__,
              "seed %" PRIu64 ": %s", g->seed, after.message);
   for (size_t k = 0; after.is_run && k < stow_graph_output_count(graph); ++k) {
+    stow_str name = stow_graph_value_name(graph, stow_graph_outputs(graph)[k]);
+    stow_str given = stow_graph_value_name(g->graph, stow_graph_outputs(g->graph)[k]);
+    test_check(stow_str_equal(name, given), __FILE__, __LINE__,
+               "seed %" PRIu64 ": output %zu is called '%.*s'", g->seed, k, (int)name.size,
+               name.data);
     test_check(after.outputs[k] == before->outputs[k], __FILE__, __LINE__,
                "seed %" PRIu64 ": output %zu differs", g->seed, k);
   }
@@ -108,6 +113,19 @@ static void compare(tally* t, run_graph* g, const run_trace* before, const stow_
   run_trace_free(&after);
   run_graph_free(&other);
   stow_folded_destroy(folded);
+}
+
+// Neither the sum of weights and live bytes grows, nor weights beyond the limit.
+static void check_sizes(const stow_rewritten* r, double limit, uint64_t seed) {
+  stow_rewritten_info info = {.struct_size = sizeof(info)};
+  CHECK(stow_rewritten_describe(r, &info) == STOW_OK);
+  test_check(info.weights_after + info.live_after <= info.weights_before + info.live_before,
+             __FILE__, __LINE__,
+             "seed %" PRIu64 ": %" PRIu64 " + %" PRIu64 " > %" PRIu64 " + %" PRIu64, seed,
+             info.weights_after, info.live_after, info.weights_before, info.live_before);
+  test_check((double)info.weights_after <= limit * (double)info.weights_before, __FILE__, __LINE__,
+             "seed %" PRIu64 ": weights grow from %" PRIu64 " to %" PRIu64, seed,
+             info.weights_before, info.weights_after);
 }
 
 static void rewrite_and_compare(tally* t, run_graph* g, test_frozen* frozen) {
@@ -133,6 +151,7 @@ static void rewrite_and_compare(tally* t, run_graph* g, test_frozen* frozen) {
         t->fired[i] += stow_rewritten_count(r, (stow_rewrite_rule)i);
       }
       check_text(stow_rewritten_graph(r), g->seed);
+      check_sizes(r, options.fold_limit, g->seed);
       compare(t, g, &before, r, frozen, g->seed % 3 == 0);
     }
     stow_rewritten_destroy(r);

@@ -141,18 +141,18 @@ void stowi_exec_packed_destroy(stowi_exec_packed* packed) {
 
 #define PART_SIZE ((size_t)1 << 20)
 
-static void tell(stowi_exec_weights copied, stow_value value, const void* data, size_t size) {
-  if (copied.on_copied != NULL) {
-    copied.on_copied(copied.user, value, data, size);
+static void tell(stowi_exec_weights weights, stow_value value, const void* data, size_t size) {
+  if (weights.on_copied != NULL) {
+    weights.on_copied(weights.user, value, data, size);
   }
 }
 
-void stowi_exec_copy_weight(stowi_exec_weights copied, stow_value value, void* to, const void* from,
-                            size_t size) {
+void stowi_exec_copy_weight(stowi_exec_weights weights, stow_value value, void* to,
+                            const void* from, size_t size) {
   for (size_t at = 0; at < size; at += PART_SIZE) {
     size_t part = size - at < PART_SIZE ? size - at : PART_SIZE;
     memcpy((unsigned char*)to + at, (const unsigned char*)from + at, part);
-    tell(copied, value, (const unsigned char*)from + at, part);
+    tell(weights, value, (const unsigned char*)from + at, part);
   }
 }
 
@@ -161,7 +161,7 @@ typedef struct packing {
   stowi_exec_packed* packed;
   stowi_exec_frame frame;
   unsigned char* memory;
-  stowi_exec_weights copied;
+  stowi_exec_weights weights;
   stow_diag* diag;
 } packing;
 
@@ -169,8 +169,8 @@ static stow_status find_data(const packing* p, stow_value value, const void** ou
   const stow_graph* graph = p->program->graph;
   size_t size = 0;
   *out_data = stow_graph_data(graph, value, &size);
-  if (*out_data == NULL && p->copied.weight != NULL) {
-    *out_data = p->copied.weight(p->copied.user, value, &size);
+  if (*out_data == NULL && p->weights.weight != NULL) {
+    *out_data = p->weights.weight(p->weights.user, value, &size);
   }
   if (*out_data != NULL && size == p->program->values[value].bytes) {
     return STOW_OK;
@@ -196,11 +196,11 @@ static stow_status pack_value(packing* p, stow_node node, size_t k) {
   if (!is_aligned) {
     tensor->data = change(p->packed, NULL, 0, size);
     STOW_TRY(stowi_need_memory(tensor->data != NULL, p->diag));
-    stowi_exec_copy_weight(p->copied, value, tensor->data, data, size);
+    stowi_exec_copy_weight(p->weights, value, tensor->data, data, size);
   }
   step->kernel.pack(&p->frame.call, k, p->memory + facts->packed_at);
   if (is_aligned) {
-    tell(p->copied, value, data, size);
+    tell(p->weights, value, data, size);
   } else {
     change(p->packed, tensor->data, size, 0);
   }
@@ -232,10 +232,11 @@ static stow_status pack_all(packing* p, stow_allocator allocator) {
   return STOW_OK;
 }
 
-static stow_status make(const stow_prepared* prepared, stowi_exec_weights copied, stow_diag* diag) {
+static stow_status make(const stow_prepared* prepared, stowi_exec_weights weights,
+                        stow_diag* diag) {
   stowi_exec_packed* packed = prepared->packed;
   size_t size = (size_t)prepared->program.packed_size;
-  packing p = {.program = &prepared->program, .packed = packed, .copied = copied, .diag = diag};
+  packing p = {.program = &prepared->program, .packed = packed, .weights = weights, .diag = diag};
   p.memory = (unsigned char*)change(packed, NULL, 0, size);
   STOW_TRY(stowi_need_memory(p.memory != NULL, diag));
   stow_status status = pack_all(&p, packed->allocator);
@@ -249,7 +250,7 @@ static stow_status make(const stow_prepared* prepared, stowi_exec_weights copied
   return STOW_OK;
 }
 
-stow_status stowi_exec_pack(const stow_prepared* prepared, stowi_exec_weights copied,
+stow_status stowi_exec_pack(const stow_prepared* prepared, stowi_exec_weights weights,
                             stow_diag* diag) {
   stowi_exec_packed* packed = prepared->packed;
   if (prepared->program.packed_size == 0) {
@@ -258,7 +259,7 @@ stow_status stowi_exec_pack(const stow_prepared* prepared, stowi_exec_weights co
   if (pthread_mutex_lock(&packed->lock) != 0) {
     return stowi_fail(diag, STOW_ERR_CONFLICT, "a lock cannot be taken");
   }
-  stow_status status = packed->memory != NULL ? STOW_OK : make(prepared, copied, diag);
+  stow_status status = packed->memory != NULL ? STOW_OK : make(prepared, weights, diag);
   pthread_mutex_unlock(&packed->lock);
   return status;
 }
