@@ -3,10 +3,12 @@
 // The sums of integers are exact: they must stay within 31 bits. They are scaled once, by a factor
 // that was rounded twice, which moves a result of at most 512 quanta by less than 2^-13.
 //
-// The floats are rounded when they are dequantised, multiplied, added up (in chains of 256, which
-// are then added, docs/kernels.md) and divided. Each of these moves a result by at most 2^-24 of
-// the sum of all absolute products and the bias. If all that is less than one quantum, so is the
-// difference, and results are at most one apart.
+// The floats are rounded when they are dequantised, multiplied, added up and divided. Sums are
+// ascending in k, in chains of 256 whose sums are then added (docs/kernels.md). A product is in as
+// many of these sums as come after it, and each may be off by 2^-24 of the absolute products that
+// it has. If all that is less than one quantum, so is the difference, and results are at most one
+// apart. Bounds are those of the weights, if they have data, with the largest numbers of the other
+// factor.
 //
 // A bias must be the integers that a conversion of the pattern has: dequantised with the product of
 // both scales, or floats that are multiples of that.
@@ -16,7 +18,8 @@
 #include "rewrite/qdq.h"
 
 #define CHAIN 256
-#define BLOCK 64            // channels at a time
+#define BLOCK 64  // channels at a time
+#define MOST_DEPTH 0x1000000
 #define MOST_INLINE 1024    // elements of a new constant
 #define LARGEST 0x40000000  // of a bias
 
@@ -33,6 +36,7 @@ typedef struct product {
   size_t channel_step;
   size_t step;
   bool is_laid_out;  // whether the last two are so
+  bool is_in_order;  // whether they are in the order in which products are added
   bias_kind bias;
   stow_value bias_value;  // integers, or floats
 } product;
@@ -129,60 +133,87 @@ static int32_t bias_at(const product* p, size_t channel) {
 // ---------------------------------------------------------------------------------------------
 // Bounds
 
-static int64_t distance(const product* p, const void* data, size_t i, int32_t zero) {
-  int32_t q = stowi_rewrite_int_at(p->b.quant.dtype, data, i) - zero;
-  return q < 0 ? -q : q;
+// Of a channel, in products of integers: absolute ones, and with how often each is rounded.
+typedef struct mass {
+  int64_t all;
+  int64_t rounded;
+} mass;
+
+#define OTHERS 8  // roundings beside those of sums
+
+// How often product |i| is rounded.
+static int64_t roundings(const product* p, size_t i) {
+  size_t at = p->is_in_order ? i : 0;
+  size_t chain = p->depth - at / CHAIN * CHAIN;
+  chain = chain < CHAIN ? chain : CHAIN;
+  size_t chains = (p->depth + CHAIN - 1) / CHAIN - at / CHAIN;
+  return (int64_t)(chain - at % CHAIN + chains + OTHERS);
 }
 
-// Sums of absolute weights of some channels, in memory's order.
-static void sum_weights(const product* p, size_t first, size_t count, int64_t sums[BLOCK]) {
+static void take_weight(const product* p, const void* data, size_t channel, size_t i, int32_t zero,
+                        mass* m) {
+  size_t at = channel * p->channel_step + i * p->step;
+  int32_t q = stowi_rewrite_int_at(p->b.quant.dtype, data, at) - zero;
+  m->all += q < 0 ? -q : q;
+  m->rounded += (q < 0 ? -q : q) * roundings(p, i);
+}
+
+// Of some channels, in memory's order.
+static void weigh(const product* p, size_t first, size_t count, mass masses[BLOCK]) {
   const void* data = stowi_rewrite_weight(p->graph, p->b.value);
   int32_t zeros[BLOCK];
   for (size_t c = 0; c < count; ++c) {
     zeros[c] = stowi_rewrite_quant_zero(p->graph, &p->b.quant, first + c);
-    sums[c] = 0;
+    masses[c] = (mass){0, 0};
     for (size_t i = 0; p->step == 1 && i < p->depth; ++i) {
-      sums[c] += distance(p, data, (first + c) * p->channel_step + i, zeros[c]);
+      take_weight(p, data, first + c, i, zeros[c], &masses[c]);
     }
   }
   for (size_t i = 0; p->step != 1 && i < p->depth; ++i) {
     for (size_t c = 0; c < count; ++c) {
-      sums[c] += distance(p, data, (first + c) * p->channel_step + i * p->step, zeros[c]);
+      take_weight(p, data, first + c, i, zeros[c], &masses[c]);
     }
   }
 }
 
-// No weights are known: the largest possible.
-static void bound_weights(const product* p, size_t first, size_t count, int64_t sums[BLOCK]) {
+// Of any weights.
+static void bound(const product* p, size_t first, size_t count, mass masses[BLOCK]) {
   for (size_t c = 0; c < count; ++c) {
-    sums[c] = (int64_t)p->depth * stowi_rewrite_quant_span(p->graph, &p->b.quant, first + c);
+    int32_t span = stowi_rewrite_quant_span(p->graph, &p->b.quant, first + c);
+    masses[c].all = (int64_t)p->depth * span;
+    masses[c].rounded = masses[c].all * roundings(p, 0);
   }
 }
 
-// Whether channel |c| is at most one quantum off; |sum| is that of its absolute weights.
-static bool is_near(const product* p, const stowi_rewrite_quant* out, size_t c, int64_t sum) {
+// Whether channel |c| is at most one quantum off.
+static bool is_near(const product* p, const stowi_rewrite_quant* out, size_t c, mass m) {
   double bias = (double)bias_at(p, c);
   double span = (double)stowi_rewrite_quant_span(p->graph, &p->a.quant, 0);
-  double all = (double)sum * span + (bias < 0 ? -bias : bias);
-  double chain = (double)(p->depth < CHAIN ? p->depth : CHAIN);
-  double roundings = chain + (double)(p->depth / CHAIN) + 8;
-  double quanta =
-      all * (double)bias_scale(p, c) / (double)stowi_rewrite_quant_scale(p->graph, out, 0);
-  return all < 0x1p31 && roundings * 0x1p-24 * quanta + 0x1p-12 < 1;
+  bias = bias < 0 ? -bias : bias;
+  double off = ((double)m.rounded * span + bias * (double)roundings(p, 0)) * 0x1p-24;
+  double scale = (double)bias_scale(p, c) / (double)stowi_rewrite_quant_scale(p->graph, out, 0);
+  return (double)m.all * span + bias < 0x1p31 && off * scale + 0x1p-12 < 1;
 }
 
-static bool is_all_near(const product* p, const stowi_rewrite_quant* out) {
-  bool knows = p->is_laid_out && stowi_rewrite_weight(p->graph, p->b.value) != NULL;
-  bool all = p->depth < (UINT64_C(1) << 31);
+typedef void (*weigher)(const product* p, size_t first, size_t count, mass masses[BLOCK]);
+
+static bool is_each_near(const product* p, const stowi_rewrite_quant* out, weigher take) {
+  bool all = p->depth < MOST_DEPTH;
   for (size_t first = 0; all && first < p->channels; first += BLOCK) {
-    int64_t sums[BLOCK];
+    mass masses[BLOCK];
     size_t count = p->channels - first < BLOCK ? p->channels - first : BLOCK;
-    (knows ? sum_weights : bound_weights)(p, first, count, sums);
+    take(p, first, count, masses);
     for (size_t c = 0; c < count; ++c) {
-      all = all && is_near(p, out, first + c, sums[c]);
+      all = all && is_near(p, out, first + c, masses[c]);
     }
   }
   return all;
+}
+
+// Weights are read only if any would not do.
+static bool is_all_near(const product* p, const stowi_rewrite_quant* out) {
+  bool knows = p->is_laid_out && stowi_rewrite_weight(p->graph, p->b.value) != NULL;
+  return is_each_near(p, out, bound) || (knows && is_each_near(p, out, weigh));
 }
 
 static size_t added_before(const product* p, const stowi_rewrite_quant* out) {
@@ -252,7 +283,7 @@ static bool read_matmul(const stowi_rewrite_qdq* qdq, product* p) {
   p->channels = (size_t)b->dims[b->rank - 1];
   p->channel_step = 1;
   p->step = p->channels;
-  p->is_laid_out = b->rank == 2;
+  p->is_laid_out = p->is_in_order = b->rank == 2;
   return has_scales_along(p, b->rank - 1);
 }
 
@@ -271,7 +302,7 @@ static bool read_gemm(const stowi_rewrite_qdq* qdq, product* p) {
   p->depth = (size_t)b->dims[1 - axis];
   p->channel_step = axis == 0 ? p->depth : 1;
   p->step = axis == 0 ? 1 : p->channels;
-  p->is_laid_out = true;
+  p->is_laid_out = p->is_in_order = true;
   return has_scales_along(p, axis) &&
          (bias == STOW_VALUE_NONE || stow_graph_attr(p->graph, qdq->node, "beta")->f == 1.0) &&
          read_bias(p, bias);
