@@ -350,6 +350,20 @@ static bool pads_with_zero(const stow_graph* graph, stow_node node) {
   return stow_graph_op(graph, node) == STOW_OP_PAD && is_attr(graph, node, "mode", "constant");
 }
 
+// Operand |k| of |node| as that of integers. What a `pad` pads with is |zero| or nothing.
+static stow_value moved_operand(const stowi_rewrite_pass* pass, stow_node node, size_t k,
+                                stow_value zero) {
+  const stow_graph* graph = pass->graph;
+  if (stow_graph_op(graph, node) == STOW_OP_PAD && k == 1) {
+    return zero;
+  }
+  stow_value operand = stow_graph_operands(graph, node)[k];
+  if (k < moved_count(graph, node)) {
+    operand = stow_graph_operands(graph, stow_graph_producer(graph, operand))[0];
+  }
+  return stowi_graph_copier_mapped(&pass->copier, operand);
+}
+
 static stow_status add_motion(stowi_rewrite_pass* pass, const stowi_rewrite_change* change,
                               const stowi_rewrite_dequantized* x, stow_value* out_first) {
   const stow_graph* graph = pass->graph;
@@ -361,14 +375,10 @@ static stow_status add_motion(stowi_rewrite_pass* pass, const stowi_rewrite_chan
     STOW_TRY(stowi_rewrite_qdq_constant(pass, change, &type, &number, 1, ".zero", &zero));
   }
   size_t given = stow_graph_operand_count(graph, node);
+  size_t count = zero != STOW_VALUE_NONE && given < 2 ? 2 : given;
   stow_call* call = stow_graph_begin(pass->copier.into, stow_graph_op(graph, node));
-  for (size_t k = 0; k < given || (k < 2 && zero != STOW_VALUE_NONE); ++k) {
-    stow_value operand = k < given ? stow_graph_operands(graph, node)[k] : STOW_VALUE_NONE;
-    if (k < moved_count(graph, node)) {
-      operand = stow_graph_operands(graph, stow_graph_producer(graph, operand))[0];
-    }
-    operand = stowi_graph_copier_mapped(&pass->copier, operand);
-    stow_call_operand(call, k == 1 && zero != STOW_VALUE_NONE ? zero : operand);
+  for (size_t k = 0; k < count; ++k) {
+    stow_call_operand(call, moved_operand(pass, node, k, zero));
   }
   stowi_rewrite_copy_attrs(pass, call, node);
   for (size_t k = 0; k < change->count; ++k) {

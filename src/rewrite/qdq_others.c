@@ -221,7 +221,7 @@ static stow_status add_concat(stowi_rewrite_pass* pass, const stowi_rewrite_chan
     (void)stowi_rewrite_qdq_operand(&qdq, k, &x);
     stowi_rewrite_qdq_put(pass, call, &x, stowi_graph_copier_mapped(&pass->copier, x.quant.zero));
   }
-  stowi_rewrite_copy_attrs(pass, call, qdq.node);
+  stow_call_attr_int(call, "axis", stow_graph_attr(pass->graph, qdq.node, "axis")->i);
   return stow_call_finish(call, pass->diag, NULL);
 }
 

@@ -92,6 +92,7 @@ TEST(OpsThatIntegersHaveBecomeThose) {
        STOW_OP_QLINEAR_POOL, 1},
       {"  %9 = concat(%7, %8) {axis = 1} : f32[1, 4, 4, 4]\n" OUT "[1, 4, 4, 4]\n",
        STOW_OP_QLINEAR_CONCAT, 0},
+      {"  %9 = concat(%7, %8) : f32[2, 2, 4, 4]\n" OUT "[2, 2, 4, 4]\n", STOW_OP_QLINEAR_CONCAT, 0},
   };
   for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); ++i) {
     check_fires(&examples[i]);
@@ -113,6 +114,10 @@ TEST(ElementsAreMovedAsIntegers) {
        STOW_OP_PAD, 1},
       {"  %9 = concat(%7, %7) {axis = 1} : f32[1, 4, 4, 4]\n" SAME "[1, 4, 4, 4]\n", STOW_OP_CONCAT,
        1},
+      {"  %9 = pad(%7) {pads = [0, 0, 1, 1, 0, 0, 1, 1], mode = \"edge\"} : "
+       "f32[1, 2, 6, 6]\n" SAME "[1, 2, 6, 6]\n",
+       STOW_OP_PAD, 1},
+      {"  %9 = concat(%7, %7) : f32[2, 2, 4, 4]\n" SAME "[2, 2, 4, 4]\n", STOW_OP_CONCAT, 1},
       {"  %9 = tile(%7) {repeats = [1, 1, 2, 1]} : f32[1, 2, 8, 4]\n" SAME "[1, 2, 8, 4]\n",
        STOW_OP_TILE, 1},
       // Another scale: moved as integers all the same, then scaled.
@@ -121,6 +126,56 @@ TEST(ElementsAreMovedAsIntegers) {
   for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); ++i) {
     check_fires(&examples[i]);
   }
+}
+
+TEST(SixteenBitsAreMovedToo) {
+  stow_module* module;
+  stow_rewritten* r = rewrite_lines(
+      "  %9 = cast(%0) : u16[1, 2, 4, 4]\n"
+      "  %10 = param \"v\" {data = [300]} : u16[]\n"
+      "  %11 = dequantize_linear(%9, %2, %10) : f32[1, 2, 4, 4]\n"
+      "  %12 = reshape(%11) : f32[8, 4]\n"
+      "  %13 = quantize_linear(%12, %2, %10) : u16[8, 4]\n",
+      "%13", &module);
+  CHECK_U64(count_op(stow_rewritten_graph(r), STOW_OP_QUANTIZE_LINEAR), 0);
+  stow_rewritten_destroy(r);
+  stow_module_destroy(module);
+}
+
+TEST(EveryResultOfASplitIsOfIntegers) {
+  stow_module* module;
+  stow_rewritten* r = rewrite_lines(
+      "  %9, %10 = split(%7) {axis = 1} : f32[1, 1, 4, 4], f32[1, 1, 4, 4]\n"
+      "  %11 = quantize_linear(%9, %2, %4) : u8[1, 1, 4, 4]\n"
+      "  %12 = quantize_linear(%10, %2, %4) : u8[1, 1, 4, 4]\n"
+      "  %13 = exp(%7) : f32[1, 2, 4, 4]\n",
+      "%11, %12, %13", &module);
+  const stow_graph* graph = stow_rewritten_graph(r);
+  CHECK_U64(count_op(graph, STOW_OP_QUANTIZE_LINEAR), 0);
+  CHECK_U64(count_op(graph, STOW_OP_DEQUANTIZE_LINEAR), 2);  // that of exp, and %8
+  stow_rewritten_destroy(r);
+  stow_module_destroy(module);
+}
+
+TEST(PatternsAreNotMovedIntoRegions) {
+  static const char text[] =
+      "graph @g {\n"
+      "  %0 = input \"a\" : u8[4]\n"
+      "  %1 = input \"c\" : bool[]\n"
+      "  %2 = param \"s\" {data = [0x1p-4]} : f32[]\n"
+      "  %3 = dequantize_linear(%0, %2) : f32[4]\n"
+      "  %4 = sigmoid(%3) : f32[4]\n"
+      "  %8 = if(%1) {\n"
+      "    %5 = quantize_linear(%4, %2) : u8[4]\n"
+      "    %6 = relu(%5) : u8[4]\n"
+      "    yield %6\n"
+      "  } else {\n"
+      "    %7 = relu(%0) : u8[4]\n"
+      "    yield %7\n"
+      "  } : u8[4]\n"
+      "  return %8\n"
+      "}\n";
+  LEAVES(STOW_REWRITE_QDQ, text);
 }
 
 TEST(NearMissesStay) {
