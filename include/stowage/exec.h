@@ -144,7 +144,11 @@ STOW_API void stow_folded_destroy(stow_folded* folded);
 // The data of a folded param, or NULL: a function for stow_exec_options.weight, whose |user| is the
 // stow_folded.
 STOW_API const void* stow_folded_weight(void* folded, stow_value value, size_t* out_size);
-// Bytes of all of them.
+// Frees the data of |value| if |prepared|, whose graph it is of, has packed it: for
+// stow_exec_options.on_copied to call. The weight then exists once, as it is packed.
+STOW_API void stow_folded_give_back(stow_folded* folded, const stow_prepared* prepared,
+                                    stow_value value);
+// Bytes of all that are there.
 STOW_API size_t stow_folded_size(const stow_folded* folded);
 
 // ---------------------------------------------------------------------------------------------
@@ -219,8 +223,9 @@ STOW_API stow_status stow_exec_fill(stow_exec* exec, stow_value value, stow_diag
                                     stow_tensor* out_tensor);
 // The current bytes of a value, such as an output after a run, with its actual dims. The bytes of
 // other values may have been reused; those of a weight that is packed, or whose kernels need no
-// alignment, are the graph's, aligned as they are there. |out_tensor| is borrowed until the next
-// run, bind or input. STOW_ERR_NOT_FOUND if the value has neither a slot nor bound bytes.
+// alignment, are the graph's, aligned as they are there; a folded one that is packed has none.
+// |out_tensor| is borrowed until the next run, bind or input. STOW_ERR_NOT_FOUND if the value has
+// neither a slot nor bound bytes.
 STOW_API stow_status stow_exec_value(const stow_exec* exec, stow_value value, stow_diag* diag,
                                      stow_tensor* out_tensor);
 

@@ -22,7 +22,7 @@ proven() {
   expect 0 "ItRuns ($model)"
   run run "$work/$model.onnx" "$@" --check --threads 2
   expect 0 "ItIsTheSameWithoutReuse ($model)"
-  says "the same bits as a run without shared bytes"
+  says "the same bits as a run without "
   run run "$work/$model.onnx" "$@" --paranoid
   expect 0 "ItIsParanoid ($model)"
   run run "$work/$model.onnx" "$@" --weights arena --outputs "$work/arena.npz"

@@ -96,6 +96,43 @@ TEST(FoldedWeightsAreUsedAndPacked) {
   CHECK(memcmp(before, after, sizeof(before)) == 0);
 }
 
+static void give_back(void* user, stow_value value, const void* data, size_t size) {
+  const scene* s = (const scene*)user;
+  (void)data;
+  (void)size;
+  stow_folded_give_back(s->folded, s->prepared, value);
+}
+
+static const void* find_weight(void* user, stow_value value, size_t* out_size) {
+  return stow_folded_weight(((const scene*)user)->folded, value, out_size);
+}
+
+// Another executor finds what the first one packed.
+TEST(PackedWeightsExistOnce) {
+  stow_diag diag;
+  stow_diag_init(&diag);
+  scene s;
+  stow_exec_options options;
+  stow_exec_options_init(&options);
+  options.weight = find_weight;
+  options.on_copied = give_back;
+  options.user = &s;
+  CHECK(open_scene(&s, true, false, &diag) == STOW_ERR_NOT_FOUND);  // nothing is packed yet
+  CHECK_U64(stow_folded_size(s.folded), 32);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(stow_exec_create(s.prepared, s.plan, &options, stow_allocator_default(), &diag,
+                           &s.exec) == STOW_OK);
+    CHECK_U64(stow_folded_size(s.folded), 16);
+    stow_tensor tensor;
+    const stow_graph* graph = stow_rewritten_graph(s.rewritten);
+    stow_value wide = stow_graph_find(graph, stow_str_of("wide"));
+    CHECK(stow_exec_value(s.exec, wide, &diag, &tensor) == STOW_ERR_NOT_FOUND);
+    stow_exec_destroy(s.exec);
+    s.exec = NULL;
+  }
+  close_scene(&s);
+}
+
 TEST(FoldedWeightsThatAreMissingAreNamed) {
   stow_diag diag;
   stow_diag_init(&diag);

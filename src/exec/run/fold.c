@@ -1,9 +1,6 @@
 // The weights of a rewritten graph that are computed from others: the fold graph is prepared,
-// planned and run once. Its outputs are bound to one block, which stays; all else goes.
-#include <string.h>
-
+// planned and run once. Its outputs are bound to blocks that stay; all else goes.
 #include "base/alloc.h"
-#include "base/checked.h"
 #include "base/diag.h"
 #include "exec/program/words.h"
 #include "exec/run/exec.h"
@@ -12,18 +9,19 @@
 #define SEARCH_NODES 1000  // of a plan that is used once
 
 typedef struct weight {
-  stow_value value;  // of the rewritten graph
-  size_t offset;
+  stow_value value;     // of the rewritten graph
+  unsigned char* data;  // NULL: it was given back, or has no bytes
   size_t size;
 } weight;
 
 struct stow_folded {
   stow_allocator allocator;
-  unsigned char* memory;
-  size_t size;
-  size_t used;                // without what aligns them
   STOWI_VEC(weight) weights;  // in the order of values
 };
+
+static void* change(const stow_folded* folded, void* memory, size_t from, size_t to) {
+  return folded->allocator.reallocate(folded->allocator.user, memory, from, to, ALIGNMENT);
+}
 
 // ---------------------------------------------------------------------------------------------
 // Which they are
@@ -46,29 +44,22 @@ static stow_status fail_value(const stow_graph* graph, stow_value value, const c
 static stow_status add_weight(stow_folded* folded, const stow_graph* graph, stow_value value,
                               stow_diag* diag) {
   uint64_t bytes;
-  uint64_t end = folded->size;
-  if (stow_type_bytes(stow_graph_type(graph, value), &bytes) != STOW_OK ||
-      !stowi_add_u64(end, bytes, &end) || !stowi_align_up(end, ALIGNMENT, &end) ||
-      end > PTRDIFF_MAX) {
+  if (stow_type_bytes(stow_graph_type(graph, value), &bytes) != STOW_OK || bytes > PTRDIFF_MAX) {
     return stowi_fail(diag, STOW_ERR_OVERFLOW, "folded weights are too large");
   }
   STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(folded->allocator, &folded->weights, 1) == STOW_OK,
                              diag));
-  folded->weights.data[folded->weights.count++] = (weight){value, folded->size, (size_t)bytes};
-  folded->size = (size_t)end;
-  folded->used += (size_t)bytes;
-  return STOW_OK;
+  weight* w = &folded->weights.data[folded->weights.count++];
+  *w = (weight){value, NULL, (size_t)bytes};
+  w->data = bytes == 0 ? NULL : (unsigned char*)change(folded, NULL, 0, w->size);
+  return stowi_need_memory(bytes == 0 || w->data != NULL, diag);
 }
 
 static stow_status lay_out(stow_folded* folded, const stow_graph* graph, stow_diag* diag) {
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
     STOW_TRY(is_folded(graph, value) ? add_weight(folded, graph, value, diag) : STOW_OK);
   }
-  if (folded->size != 0) {
-    folded->memory = (unsigned char*)folded->allocator.reallocate(folded->allocator.user, NULL, 0,
-                                                                  folded->size, ALIGNMENT);
-  }
-  return stowi_need_memory(folded->size == 0 || folded->memory != NULL, diag);
+  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -100,9 +91,7 @@ static stow_status bind_outputs(maker* m, stow_folded* folded, stow_diag* diag) 
     if (value == STOW_VALUE_NONE) {
       return fail_value(m->graph, w->value, "is not an output of the fold graph", diag);
     }
-    STOW_TRY(w->size == 0
-                 ? STOW_OK
-                 : stow_exec_bind(m->exec, value, folded->memory + w->offset, w->size, diag));
+    STOW_TRY(w->size == 0 ? STOW_OK : stow_exec_bind(m->exec, value, w->data, w->size, diag));
   }
   return STOW_OK;
 }
@@ -154,34 +143,60 @@ stow_status stow_folded_create(const stow_graph* graph, const stow_graph* fold_g
   return STOW_OK;
 }
 
+static void release(const stow_folded* folded, weight* w) {
+  if (w->data != NULL) {
+    change(folded, w->data, w->size, 0);
+    w->data = NULL;
+  }
+}
+
 void stow_folded_destroy(stow_folded* folded) {
   if (folded == NULL) {
     return;
   }
   stow_allocator allocator = folded->allocator;
-  if (folded->memory != NULL) {
-    allocator.reallocate(allocator.user, folded->memory, folded->size, 0, ALIGNMENT);
+  for (size_t i = 0; i < folded->weights.count; ++i) {
+    release(folded, &folded->weights.data[i]);
   }
   STOWI_VEC_FREE(allocator, &folded->weights);
   STOWI_DELETE(allocator, folded);
 }
 
-const void* stow_folded_weight(void* user, stow_value value, size_t* out_size) {
-  const stow_folded* folded = (const stow_folded*)user;
+// ---------------------------------------------------------------------------------------------
+// Using them
+
+static weight* find(const stow_folded* folded, stow_value value) {
   size_t begin = 0;
   size_t end = folded->weights.count;
   while (begin < end) {
     size_t middle = begin + (end - begin) / 2;
-    const weight* w = &folded->weights.data[middle];
+    weight* w = &folded->weights.data[middle];
     if (w->value == value) {
-      *out_size = w->size;
-      return w->size == 0 ? stowi_exec_nothing : folded->memory + w->offset;
+      return w;
     }
     begin = w->value < value ? middle + 1 : begin;
     end = w->value < value ? end : middle;
   }
-  *out_size = 0;
   return NULL;
 }
 
-size_t stow_folded_size(const stow_folded* folded) { return folded->used; }
+const void* stow_folded_weight(void* user, stow_value value, size_t* out_size) {
+  const weight* w = find((const stow_folded*)user, value);
+  *out_size = w == NULL ? 0 : w->size;
+  return w == NULL ? NULL : w->size == 0 ? stowi_exec_nothing : w->data;
+}
+
+void stow_folded_give_back(stow_folded* folded, const stow_prepared* prepared, stow_value value) {
+  weight* w = find(folded, value);
+  if (w != NULL && prepared->program.values[value].packed_bytes != 0) {
+    release(folded, w);
+  }
+}
+
+size_t stow_folded_size(const stow_folded* folded) {
+  size_t size = 0;
+  for (size_t i = 0; i < folded->weights.count; ++i) {
+    size += folded->weights.data[i].data == NULL ? 0 : folded->weights.data[i].size;
+  }
+  return size;
+}

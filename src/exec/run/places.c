@@ -44,7 +44,8 @@ static stow_status find_source(stow_exec* exec, stow_value value, stow_diag* dia
   stowi_exec_value_place* place = &exec->places[value];
   size_t size = 0;
   place->source = stow_graph_data(exec->graph, value, &size);
-  if (place->source == NULL && exec->options.weight != NULL && !facts->is_input) {
+  bool is_asked = exec->options.weight != NULL && !facts->is_input && facts->packed_bytes == 0;
+  if (place->source == NULL && is_asked) {
     place->source = exec->options.weight(exec->options.user, value, &size);
   }
   if (place->source != NULL && size != facts->bytes) {
@@ -203,14 +204,14 @@ static void put_weights(stow_exec* exec) {
   for (stow_value value = 0; value < exec->program->value_count; ++value) {
     const stowi_exec_value* facts = facts_of(exec, value);
     const stowi_exec_value_place* place = &exec->places[value];
-    if (!facts->is_boundary || place->source == NULL) {
-      continue;
-    }
-    stow_tensor* tensor = tensor_of(exec, value);
     if (facts->packed_bytes != 0) {
       put_packed(exec, value);
       continue;
     }
+    if (!facts->is_boundary || place->source == NULL) {
+      continue;
+    }
+    stow_tensor* tensor = tensor_of(exec, value);
     if (needs_copy(exec, value)) {
       tensor->data = at;
       at += (facts->bytes + STOWI_EXEC_WEIGHT_ALIGNMENT - 1) / STOWI_EXEC_WEIGHT_ALIGNMENT *

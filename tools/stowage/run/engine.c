@@ -71,8 +71,12 @@ static const void* find_weight(void* user, stow_value value, size_t* out_size) {
 
 // A copied weight is not held twice.
 static void give_back(void* user, stow_value value, const void* data, size_t size) {
-  (void)value;
-  stow_model_give_back(((const cli_engine*)user)->model, data, size);
+  const cli_engine* engine = user;
+  if (engine->folded != NULL && cli_is_folded(engine->graph, value)) {
+    stow_folded_give_back(engine->folded, engine->prepared, value);
+  } else if (engine->model != NULL) {
+    stow_model_give_back(engine->model, data, size);
+  }
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -145,7 +149,8 @@ cli_exit cli_engine_open(cli_engine* engine, const stow_prepared* prepared, bool
   options.poison = true;
   options.weight = find_weight;
   options.on_step = cli_on_step;
-  options.on_copied = engine->model == NULL ? NULL : give_back;
+  options.on_copied = give_back;
+  engine->prepared = prepared;
   options.user = engine;
   engine->steps.graph = engine->graph;
   engine->steps.step_count = stow_plan_step_count(engine->plan);

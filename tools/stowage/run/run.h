@@ -114,6 +114,7 @@ typedef struct cli_engine {
   const char* label;
   const stow_model* model;  // NULL: the graph is none's
   stow_folded* folded;      // weights that are computed; NULL: none
+  const stow_prepared* prepared;
   cli_steps steps;
   cli_list bound;  // of cli_array: outputs outside the arena
   stow_exec* exec;
