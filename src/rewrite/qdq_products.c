@@ -178,10 +178,13 @@ static void weigh(const product* p, size_t first, size_t count, mass masses[BLOC
 
 // Of any weights.
 static void bound(const product* p, size_t first, size_t count, mass masses[BLOCK]) {
+  int64_t rounded = 0;
+  for (size_t i = 0; i < p->depth; ++i) {
+    rounded += roundings(p, i);
+  }
   for (size_t c = 0; c < count; ++c) {
     int32_t span = stowi_rewrite_quant_span(p->graph, &p->b.quant, first + c);
-    masses[c].all = (int64_t)p->depth * span;
-    masses[c].rounded = masses[c].all * roundings(p, 0);
+    masses[c] = (mass){(int64_t)p->depth * span, rounded * span};
   }
 }
 
@@ -283,7 +286,8 @@ static bool read_matmul(const stowi_rewrite_qdq* qdq, product* p) {
   p->channels = (size_t)b->dims[b->rank - 1];
   p->channel_step = 1;
   p->step = p->channels;
-  p->is_laid_out = p->is_in_order = b->rank == 2;
+  p->is_laid_out = b->rank == 2;
+  p->is_in_order = true;
   return has_scales_along(p, b->rank - 1);
 }
 
