@@ -15,6 +15,7 @@
 
 #define PATTERNS 4000
 #define PATTERNS_LONG 40000
+#define MOST_CHANNELS 64
 
 typedef struct maker {
   test_random* random;
@@ -135,6 +136,7 @@ static void put_ints(maker* m, const char* name, const char* dtype, const int* d
 static int put_weights(maker* m, const int* dims, int rank, int axis, float* scales) {
   bool is_signed = draw(m, 2) == 0;
   bool has_one = draw(m, 2) == 0;
+  CHECK(dims[axis] <= MOST_CHANNELS);
   const char* dtype = is_signed ? "i8" : "u8";
   int w = m->next;
   put_ints(m, "w", dtype, dims, rank, is_signed ? -128 : 0, 256);
@@ -191,7 +193,7 @@ static void put_product(maker* m, const char* op, int x, int w, int bias, const 
 }
 
 static float convolve(maker* m, quant x) {
-  float scales[8];
+  float scales[MOST_CHANNELS];
   int group = draw(m, 3) == 0 ? m->dims[1] : 1;
   int size = draw(m, 2) == 0 || m->dims[2] < 3 || m->dims[3] < 3 ? 1 : 3;
   int channels = group == 1 ? 1 + draw(m, 6) : group;
@@ -212,7 +214,7 @@ static float convolve(maker* m, quant x) {
 }
 
 static float multiply(maker* m, quant x) {
-  float scales[8];
+  float scales[MOST_CHANNELS];
   bool is_gemm = draw(m, 2) == 0;
   bool is_turned = is_gemm && draw(m, 2) == 0;
   int from = m->value;
