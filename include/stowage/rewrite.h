@@ -126,8 +126,9 @@ STOW_API stow_rewrite_firing stow_rewritten_firing(const stow_rewritten* rewritt
 #define STOW_REWRITE_STAMP_SIZE 256
 STOW_API void stow_rewritten_stamp(const stow_rewritten* rewritten,
                                    char out_stamp[STOW_REWRITE_STAMP_SIZE]);
-// The options with which the graph of a stamp was rewritten. STOW_ERR_STALE_PLAN if that was done
-// by another version of the rules, STOW_ERR_SYNTAX if it is not a stamp.
+// The options with which the graph of a stamp was rewritten, in a struct that was initialised.
+// STOW_ERR_STALE_PLAN if that was done by another version of the rules, STOW_ERR_SYNTAX if it is
+// not a stamp.
 STOW_API stow_status stow_rewrite_read_stamp(stow_str stamp, stow_diag* diag,
                                              stow_rewrite_options* out_options);
 

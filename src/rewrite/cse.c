@@ -3,8 +3,10 @@
 // of its region and of regions in that. Small params and constants with the same bytes count too:
 // exporters write one for every use.
 //
-// The first result must be live anyway when the second is computed. If it had to be kept for that,
-// the second could be computed in bytes that are free now, and the peak might grow.
+// Keeping a value for a later reader can raise the peak, while computing it twice costs time only.
+// So nodes are merged only where that helps in every order: both are views of the same, the only
+// reader of the second one reads the first, too, or an operand that nothing else reads is as large
+// as the result, which then is live in its place.
 #include <string.h>
 
 #include "base/diag.h"
@@ -30,6 +32,20 @@ static bool is_candidate(const stow_graph* graph, stow_node node) {
           stow_graph_result_count(graph, node) != 0);
 }
 
+typedef struct finder {
+  stowi_rewrite_pass* pass;
+  const stow_graph* graph;
+  uint32_t value_count;
+  stow_value* same;           // by value: the first one with its elements
+  stow_node* readers;         // by value: the last node that reads it
+  stowi_rewrite_lives lives;  // for bytes
+  stowi_index index;          // the first nodes of their kind
+} finder;
+
+static stow_value same_value(const finder* f, stow_value value) {
+  return value == STOW_VALUE_NONE ? STOW_VALUE_NONE : f->same[stowi_rewrite_read(f->pass, value)];
+}
+
 // ---------------------------------------------------------------------------------------------
 // Keys
 
@@ -41,14 +57,14 @@ static uint64_t hash_type(uint64_t hash, const stow_type* type) {
   return hash;
 }
 
-static uint64_t hash_node(const stowi_rewrite_pass* pass, stow_node node) {
-  const stow_graph* graph = pass->graph;
+static uint64_t hash_node(const finder* f, stow_node node) {
+  const stow_graph* graph = f->graph;
   size_t size;
   const void* data = small_data(graph, node, &size);
   stow_value first = stow_graph_first_result(graph, node);
   uint64_t hash = stowi_hash_u64(STOWI_HASH_SEED, stow_graph_op(graph, node));
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
-    hash = stowi_hash_u64(hash, stowi_rewrite_read(pass, stow_graph_operands(graph, node)[k]));
+    hash = stowi_hash_u64(hash, same_value(f, stow_graph_operands(graph, node)[k]));
   }
   for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
     hash = hash_type(hash, stow_graph_type(graph, first + (stow_value)k));
@@ -62,12 +78,12 @@ static uint64_t hash_node(const stowi_rewrite_pass* pass, stow_node node) {
   return hash;
 }
 
-static bool same_operands(const stowi_rewrite_pass* pass, stow_node a, stow_node b) {
-  size_t count = stow_graph_operand_count(pass->graph, a);
-  bool same = count == stow_graph_operand_count(pass->graph, b);
+static bool same_operands(const finder* f, stow_node a, stow_node b) {
+  size_t count = stow_graph_operand_count(f->graph, a);
+  bool same = count == stow_graph_operand_count(f->graph, b);
   for (size_t k = 0; same && k < count; ++k) {
-    same = stowi_rewrite_read(pass, stow_graph_operands(pass->graph, a)[k]) ==
-           stowi_rewrite_read(pass, stow_graph_operands(pass->graph, b)[k]);
+    same = same_value(f, stow_graph_operands(f->graph, a)[k]) ==
+           same_value(f, stow_graph_operands(f->graph, b)[k]);
   }
   return same;
 }
@@ -93,8 +109,8 @@ static bool same_results(const stow_graph* graph, stow_node a, stow_node b) {
 
 // A stowi_index_equal.
 static bool is_same(const void* context, uint32_t id, const void* key) {
-  const stowi_rewrite_pass* pass = (const stowi_rewrite_pass*)context;
-  const stow_graph* graph = pass->graph;
+  const finder* f = (const finder*)context;
+  const stow_graph* graph = f->graph;
   stow_node node = *(const stow_node*)key;
   if (stow_graph_op(graph, id) != stow_graph_op(graph, node) || !same_results(graph, id, node)) {
     return false;
@@ -103,7 +119,7 @@ static bool is_same(const void* context, uint32_t id, const void* key) {
   const void* data = small_data(graph, node, &size);
   const void* other = small_data(graph, id, &other_size);
   return data != NULL ? other != NULL && size == other_size && memcmp(data, other, size) == 0
-                      : same_operands(pass, id, node) && same_attrs(graph, id, node);
+                      : same_operands(f, id, node) && same_attrs(graph, id, node);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -117,51 +133,127 @@ static bool is_visible(const stow_graph* graph, stow_node from, stow_node in) {
   return region == wanted;
 }
 
-static bool can_replace(const stowi_rewrite_pass* pass, const stowi_rewrite_lives* lives,
-                        stow_node first, stow_node second) {
-  stow_value from = stow_graph_first_result(pass->graph, first);
-  stow_value value = stow_graph_first_result(pass->graph, second);
-  bool can = is_visible(pass->graph, first, second);
-  for (size_t k = 0; can && k < stow_graph_result_count(pass->graph, first); ++k) {
-    can = stowi_rewrite_can_stand_for(pass, from + (stow_value)k, value + (stow_value)k) &&
-          stowi_rewrite_lives_until(lives, from + (stow_value)k, second);
+// ---------------------------------------------------------------------------------------------
+// Whether it helps
+
+static size_t count_reads(const finder* f, stow_node node, stow_value value) {
+  size_t count = 0;
+  for (size_t k = 0; k < stow_graph_operand_count(f->graph, node); ++k) {
+    count += stow_graph_operands(f->graph, node)[k] == value;
+  }
+  return count;
+}
+
+// Whether an operand that both nodes read, and no others, has |bytes|: it may go earlier.
+static bool frees(const finder* f, stow_node first, stow_node second, uint64_t bytes) {
+  const stowi_rewrite_facts* facts = &f->pass->facts;
+  bool result = false;
+  for (size_t k = 0; k < stow_graph_operand_count(f->graph, second); ++k) {
+    stow_value operand = stow_graph_operands(f->graph, second)[k];
+    size_t reads = operand == STOW_VALUE_NONE ? 0 : count_reads(f, first, operand);
+    result = result || (reads != 0 && f->lives.bytes[operand] >= bytes &&
+                        !stow_graph_is_boundary(f->graph, operand) &&
+                        !stowi_bits_has(&facts->outputs, operand) &&
+                        facts->readers[operand] == reads + count_reads(f, second, operand));
+  }
+  return result;
+}
+
+// Whether one node reads |second| and nothing else does, and it reads |first|, too.
+static bool has_common_reader(const finder* f, stow_value first, stow_value second) {
+  stow_node reader = f->readers[second];
+  return reader != STOW_NODE_NONE &&
+         f->pass->facts.readers[second] == count_reads(f, reader, second) &&
+         count_reads(f, reader, first) != 0 && !stowi_bits_has(&f->pass->facts.outputs, second);
+}
+
+static bool helps(const finder* f, stow_node first, stow_node second, size_t k) {
+  stow_value from = stow_graph_first_result(f->graph, first) + (stow_value)k;
+  stow_value value = stow_graph_first_result(f->graph, second) + (stow_value)k;
+  stow_value root = f->lives.roots[value];
+  uint64_t bytes = f->lives.bytes[root];  // 0: a weight's
+  return bytes == 0 || root == f->lives.roots[from] || has_common_reader(f, from, value) ||
+         frees(f, first, second, bytes);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+static bool can_replace(const finder* f, stow_node first, stow_node second) {
+  stow_value from = stow_graph_first_result(f->graph, first);
+  stow_value value = stow_graph_first_result(f->graph, second);
+  bool can = is_visible(f->graph, first, second);
+  for (size_t k = 0; can && k < stow_graph_result_count(f->graph, first); ++k) {
+    can = helps(f, first, second, k) &&
+          stowi_rewrite_can_stand_for(f->pass, from + (stow_value)k, value + (stow_value)k);
   }
   return can;
 }
 
-static stow_status replace(stowi_rewrite_pass* pass, stowi_rewrite_lives* lives, stow_node first,
-                           stow_node second) {
-  stow_value from = stow_graph_first_result(pass->graph, first);
-  stow_value value = stow_graph_first_result(pass->graph, second);
-  for (size_t k = 0; k < stow_graph_result_count(pass->graph, first); ++k) {
-    stowi_rewrite_stand_for(pass, from + (stow_value)k, value + (stow_value)k);
-    stowi_rewrite_lives_join(lives, from + (stow_value)k, value + (stow_value)k);
+static stow_status replace(finder* f, stow_node first, stow_node second) {
+  stow_value from = stow_graph_first_result(f->graph, first);
+  stow_value value = stow_graph_first_result(f->graph, second);
+  for (size_t k = 0; k < stow_graph_result_count(f->graph, first); ++k) {
+    stowi_rewrite_stand_for(f->pass, from + (stow_value)k, value + (stow_value)k);
   }
-  pass->is_dropped[second] = true;
-  return stowi_rewrite_fire(pass, (stow_node[]){first, second}, 2);
+  f->pass->is_dropped[second] = true;
+  return stowi_rewrite_fire(f->pass, (stow_node[]){first, second}, 2);
 }
 
-static stow_status visit(stowi_rewrite_pass* pass, stowi_rewrite_lives* lives, stowi_index* index,
-                         stow_node node) {
-  uint64_t hash = hash_node(pass, node);
-  uint32_t first = stowi_index_find(index, hash, is_same, pass, &node);
-  if (first != STOWI_INDEX_NONE) {
-    return can_replace(pass, lives, first, node) ? replace(pass, lives, first, node) : STOW_OK;
+// Nodes of one kind are found even if those that they read stay apart: if these are merged, those
+// are dead.
+static stow_status visit(finder* f, stow_node node) {
+  stowi_rewrite_pass* pass = f->pass;
+  uint64_t hash = hash_node(f, node);
+  uint32_t first = stowi_index_find(&f->index, hash, is_same, f, &node);
+  if (first == STOWI_INDEX_NONE) {
+    STOW_TRY(
+        stowi_need_memory(stowi_index_reserve(&f->index, pass->allocator) == STOW_OK, pass->diag));
+    stowi_index_insert(&f->index, hash, node);
+    return STOW_OK;
   }
-  STOW_TRY(stowi_need_memory(stowi_index_reserve(index, pass->allocator) == STOW_OK, pass->diag));
-  stowi_index_insert(index, hash, node);
+  for (size_t k = 0; k < stow_graph_result_count(f->graph, node); ++k) {
+    f->same[stow_graph_first_result(f->graph, node) + k] =
+        stow_graph_first_result(f->graph, first) + (stow_value)k;
+  }
+  return can_replace(f, first, node) ? replace(f, first, node) : STOW_OK;
+}
+
+static stow_status find_readers(finder* f) {
+  f->readers = STOWI_ARRAY(f->pass->allocator, stow_node, f->value_count);
+  f->same = STOWI_ARRAY(f->pass->allocator, stow_value, f->value_count);
+  STOW_TRY(stowi_need_memory(f->readers != NULL && f->same != NULL, f->pass->diag));
+  for (stow_value value = 0; value < f->value_count; ++value) {
+    f->readers[value] = STOW_NODE_NONE;
+    f->same[value] = value;
+  }
+  for (stow_node node = 0; node < stow_graph_node_count(f->graph); ++node) {
+    for (size_t k = 0; k < stow_graph_operand_count(f->graph, node); ++k) {
+      stow_value operand = stow_graph_operands(f->graph, node)[k];
+      if (operand != STOW_VALUE_NONE) {
+        f->readers[operand] = node;
+      }
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status find_all(finder* f) {
+  STOW_TRY(stowi_rewrite_lives_init(&f->lives, f->graph, f->pass->allocator, f->pass->diag));
+  STOW_TRY(find_readers(f));
+  for (stow_node node = 0; node < stow_graph_node_count(f->graph); ++node) {
+    bool is_tried = !f->pass->is_dropped[node] && is_candidate(f->graph, node);
+    STOW_TRY(is_tried ? visit(f, node) : STOW_OK);
+  }
   return STOW_OK;
 }
 
 stow_status stowi_rewrite_cse(stowi_rewrite_pass* pass) {
-  stowi_index index = {0};
-  stowi_rewrite_lives lives;
-  stow_status status = stowi_rewrite_lives_init(&lives, pass->graph, pass->allocator, pass->diag);
-  for (stow_node node = 0; node < stow_graph_node_count(pass->graph) && status == STOW_OK; ++node) {
-    bool is_tried = !pass->is_dropped[node] && is_candidate(pass->graph, node);
-    status = is_tried ? visit(pass, &lives, &index, node) : STOW_OK;
-  }
-  stowi_index_free(&index, pass->allocator);
-  stowi_rewrite_lives_free(&lives);
+  finder f = {.pass = pass, .graph = pass->graph};
+  f.value_count = stow_graph_value_count(pass->graph);
+  stow_status status = find_all(&f);
+  stowi_index_free(&f.index, pass->allocator);
+  STOWI_ARRAY_FREE(pass->allocator, f.readers, f.value_count);
+  STOWI_ARRAY_FREE(pass->allocator, f.same, f.value_count);
+  stowi_rewrite_lives_free(&f.lives);
   return status;
 }

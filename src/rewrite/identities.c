@@ -3,7 +3,7 @@
 // A view that begins where its operand does and has its type has its elements. Of ops that make no
 // views, only those are listed whose results have the operand's elements in all cases: x + 0 is not
 // x (−0), nor is x × 1 (NaN). A transpose is merged with the one before it only if nothing else
-// reads that, since both operands would be live otherwise.
+// reads that, or its operand is there anyway: both would be live otherwise.
 #include "base/diag.h"
 #include "rewrite/rules.h"
 
@@ -135,19 +135,23 @@ static stow_status merge(stowi_rewrite_pass* pass, stow_node before, stow_node n
   return stowi_rewrite_fire(pass, (stow_node[]){before, node}, 2);
 }
 
+// Whether |value| can go if |node| does not read it any more.
+static bool is_alone(const stowi_rewrite_pass* pass, stow_value value) {
+  return pass->facts.readers[value] == 1 && !stowi_bits_has(&pass->facts.outputs, value);
+}
+
 static stow_status merge_transposes(stowi_rewrite_pass* pass, stow_node before, stow_node node,
                                     stowi_rewrite_change* change) {
+  bool may_stay = stow_graph_is_boundary(pass->graph, change->operand) ||
+                  is_alone(pass, stow_graph_first_result(pass->graph, before));
+  bool is_nothing = compose(pass->graph, before, node, change);
   change->add = add_transpose;
-  if (compose(pass->graph, before, node, change) &&
-      stowi_rewrite_can_stand_for(pass, change->operand, change->first)) {
+  if (is_nothing && may_stay && stowi_rewrite_can_stand_for(pass, change->operand, change->first)) {
     stowi_rewrite_stand_for(pass, change->operand, change->first);
     pass->is_dropped[node] = true;
     return stowi_rewrite_fire(pass, (stow_node[]){before, node}, 2);
   }
-  stow_value between = stow_graph_first_result(pass->graph, before);
-  bool is_alone =
-      pass->facts.readers[between] == 1 && !stowi_bits_has(&pass->facts.outputs, between);
-  return is_alone ? merge(pass, before, node, change) : STOW_OK;
+  return may_stay ? merge(pass, before, node, change) : STOW_OK;
 }
 
 static stow_status merge_with_before(stowi_rewrite_pass* pass, stow_node node) {

@@ -43,15 +43,6 @@ static void extend(stowi_rewrite_lives* lives, stow_value value, stow_node reade
   lives->ends[root] = end > lives->ends[root] ? end : lives->ends[root];
 }
 
-bool stowi_rewrite_lives_until(const stowi_rewrite_lives* lives, stow_value value, stow_node node) {
-  stow_value root = lives->roots[value];
-  return lives->bytes[root] == 0 || end_of_read(lives, root, node) <= lives->ends[root];
-}
-
-void stowi_rewrite_lives_join(stowi_rewrite_lives* lives, stow_value value, stow_value other) {
-  extend(lives, value, lives->ends[lives->roots[other]]);
-}
-
 static void find_ends(stowi_rewrite_lives* lives) {
   const stow_graph* graph = lives->graph;
   for (stow_node node = 0; node < lives->node_count; ++node) {

@@ -22,10 +22,6 @@ stow_status stowi_rewrite_lives_init(stowi_rewrite_lives* lives, const stow_grap
                                      stow_allocator allocator, stow_diag* diag);
 void stowi_rewrite_lives_free(stowi_rewrite_lives* lives);
 
-// Whether |node| can read |value| without a longer life for it.
-bool stowi_rewrite_lives_until(const stowi_rewrite_lives* lives, stow_value value, stow_node node);
-// Lets |value| live as long as |other|.
-void stowi_rewrite_lives_join(stowi_rewrite_lives* lives, stow_value value, stow_value other);
 // Whether |value| has bytes at |node|.
 bool stowi_rewrite_is_live(const stowi_rewrite_lives* lives, stow_value value, stow_node node);
 // The most bytes that are live at a step, and the first such step, without values of nodes for

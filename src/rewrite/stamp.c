@@ -121,6 +121,6 @@ stow_status stow_rewrite_read_stamp(stow_str stamp, stow_diag* diag,
     return stowi_fail(diag, STOW_ERR_SYNTAX, "'%.*s' does not say how a graph was rewritten",
                       STOWI_STR_ARG(stamp));
   }
-  *out_options = options;
+  stowi_init_struct(out_options, &options, sizeof(options));
   return STOW_OK;
 }

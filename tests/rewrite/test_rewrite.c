@@ -4,6 +4,7 @@
 
 #include "rewrite/rewrite_support.h"
 #include "support/fault.h"
+#include "support/struct_size.h"
 #include "support/test.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -154,9 +155,11 @@ TEST(ATransposeThatOthersReadStaysBetween) {
   LEAVES(STOW_REWRITE_IDENTITIES,
          "graph @g {\n"
          "  %0 = input \"x\" : f32[2, 3, 4]\n"
-         "  %1 = transpose(%0) {perm = [1, 0, 2]} : f32[3, 2, 4]\n"
-         "  %2 = transpose(%1) {perm = [0, 2, 1]} : f32[3, 4, 2]\n"
-         "  return %2, %1\n"
+         "  %1 = relu(%0) : f32[2, 3, 4]\n"
+         "  %2 = transpose(%1) {perm = [1, 0, 2]} : f32[3, 2, 4]\n"
+         "  %3 = transpose(%2) {perm = [0, 2, 1]} : f32[3, 4, 2]\n"
+         "  %4 = transpose(%2) {perm = [1, 0, 2]} : f32[2, 3, 4]\n"
+         "  return %3, %4\n"
          "}\n");
 }
 
@@ -241,10 +244,46 @@ TEST(NodesThatComputeTheSameBecomeOne) {
            "  %0 = input \"x\" : f32[2, 2]\n"
            "  %1 = constant \"a\" {data = [0x1p+0]} : f32[1]\n"
            "  %2 = add(%0, %1) : f32[2, 2]\n"
-           "  %3 = softmax(%2) {axis = 0} : f32[2, 2]\n"
-           "  %4 \"y\" = mul(%3, %3) : f32[2, 2]\n"
-           "  return %4\n"
+           "  %3 = add(%0, %1) : f32[2, 2]\n"  // dead
+           "  %4 = softmax(%2) {axis = 0} : f32[2, 2]\n"
+           "  %5 \"y\" = mul(%4, %4) : f32[2, 2]\n"
+           "  return %5\n"
            "}\n");
+}
+
+// A result that takes the place of an operand which both read.
+TEST(ResultsAreKeptInsteadOfOperands) {
+  REWRITES(STOW_REWRITE_CSE,
+           "graph @g {\n"
+           "  %0 = input \"x\" : f32[2]\n"
+           "  %1 = relu(%0) : f32[2]\n"
+           "  %2 = exp(%1) : f32[2]\n"
+           "  %3 \"y\" = sinh(%2) : f32[2]\n"
+           "  %4 = exp(%1) : f32[2]\n"
+           "  %5 \"z\" = cosh(%4) : f32[2]\n"
+           "  return %3, %5\n"
+           "}\n",
+           "graph @g {\n"
+           "  %0 = input \"x\" : f32[2]\n"
+           "  %1 = relu(%0) : f32[2]\n"
+           "  %2 = exp(%1) : f32[2]\n"
+           "  %3 \"y\" = sinh(%2) : f32[2]\n"
+           "  %4 \"z\" = cosh(%2) : f32[2]\n"
+           "  return %3, %4\n"
+           "}\n");
+}
+
+// Between its readers a copy of what is there anyway would be live.
+TEST(WhatCanBeComputedAgainIsNotKept) {
+  LEAVES(STOW_REWRITE_CSE,
+         "graph @g {\n"
+         "  %0 = input \"x\" : f32[2]\n"
+         "  %1 = exp(%0) : f32[2]\n"
+         "  %2 \"y\" = sinh(%1) : f32[2]\n"
+         "  %3 = exp(%0) : f32[2]\n"
+         "  %4 \"z\" = cosh(%3) : f32[2]\n"
+         "  return %2, %4\n"
+         "}\n");
 }
 
 TEST(NodesThatDifferStay) {
@@ -277,33 +316,33 @@ TEST(BranchesDoNotSeeEachOther) {
            "graph @g {\n"
            "  %0 = input \"c\" : bool[]\n"
            "  %1 = input \"x\" : f32[2]\n"
-           "  %2 = exp(%1) : f32[2]\n"
+           "  %2 = unsqueeze(%1) {axes = [0]} : f32[1, 2]\n"
            "  %9 = if(%0) {\n"
-           "    %3 = exp(%1) : f32[2]\n"
-           "    %4 = relu(%3) : f32[2]\n"
-           "    %5 = neg(%4) : f32[2]\n"
+           "    %3 = unsqueeze(%1) {axes = [0]} : f32[1, 2]\n"
+           "    %4 = relu(%3) : f32[1, 2]\n"
+           "    %5 = neg(%4) : f32[1, 2]\n"
            "    yield %5\n"
            "  } else {\n"
-           "    %6 = exp(%1) : f32[2]\n"
-           "    %7 = relu(%6) : f32[2]\n"
-           "    %8 = abs(%7) : f32[2]\n"
+           "    %6 = unsqueeze(%1) {axes = [0]} : f32[1, 2]\n"
+           "    %7 = relu(%6) : f32[1, 2]\n"
+           "    %8 = abs(%7) : f32[1, 2]\n"
            "    yield %8\n"
-           "  } : f32[2]\n"
+           "  } : f32[1, 2]\n"
            "  return %9, %2\n"
            "}\n",
            "graph @g {\n"
            "  %0 = input \"c\" : bool[]\n"
            "  %1 = input \"x\" : f32[2]\n"
-           "  %2 = exp(%1) : f32[2]\n"
+           "  %2 = unsqueeze(%1) {axes = [0]} : f32[1, 2]\n"
            "  %7 = if(%0) {\n"
-           "    %3 = relu(%2) : f32[2]\n"
-           "    %4 = neg(%3) : f32[2]\n"
+           "    %3 = relu(%2) : f32[1, 2]\n"
+           "    %4 = neg(%3) : f32[1, 2]\n"
            "    yield %4\n"
            "  } else {\n"
-           "    %5 = relu(%2) : f32[2]\n"
-           "    %6 = abs(%5) : f32[2]\n"
+           "    %5 = relu(%2) : f32[1, 2]\n"
+           "    %6 = abs(%5) : f32[1, 2]\n"
            "    yield %6\n"
-           "  } : f32[2]\n"
+           "  } : f32[1, 2]\n"
            "  return %7, %2\n"
            "}\n");
 }
@@ -381,10 +420,10 @@ TEST(OutputsKeepTheirNamesThroughSeveralRules) {
   stow_module* module = parse_graph(
       "graph @g {\n"
       "  %0 = input \"x\" : f32[2]\n"
-      "  %1 \"a\" = relu(%0) : f32[2]\n"
-      "  %2 \"b\" = relu(%0) : f32[2]\n"
-      "  %3 \"y\" = reshape(%2) : f32[2]\n"
-      "  %4 \"z\" = exp(%1) : f32[2]\n"
+      "  %1 \"a\" = unsqueeze(%0) {axes = [0]} : f32[1, 2]\n"
+      "  %2 \"b\" = unsqueeze(%0) {axes = [0]} : f32[1, 2]\n"
+      "  %3 \"y\" = reshape(%2) : f32[1, 2]\n"
+      "  %4 \"z\" = exp(%1) : f32[1, 2]\n"
       "  return %3, %4\n"
       "}\n");
   stow_rewritten* r = rewrite_graph(stow_module_graph(module, 0), NULL);
@@ -400,6 +439,7 @@ TEST(StampsSayHowAGraphWasRewritten) {
   stow_module* module = parse_graph(mixed);
   stow_rewrite_options options, read;
   stow_rewrite_options_init(&options);
+  stow_rewrite_options_init(&read);
   options.off |= stow_rewrite_bit(STOW_REWRITE_CSE);
   options.fold_limit = 1.25;
   stow_rewritten* r = rewrite_graph(stow_module_graph(module, 0), &options);
@@ -431,6 +471,7 @@ TEST(OtherStampsAreRefused) {
                                       "v2  cse=1"};
   stow_rewrite_options options;
   stow_diag diag;
+  stow_rewrite_options_init(&options);
   stow_diag_init(&diag);
   for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); ++i) {
     stow_status status = stow_rewrite_read_stamp(stow_str_of(texts[i]), &diag, &options);
@@ -438,6 +479,18 @@ TEST(OtherStampsAreRefused) {
   }
   CHECK(stow_rewrite_read_stamp(stow_str_of("v9 cse=1"), &diag, &options) == STOW_ERR_STALE_PLAN);
   CHECK_TEXT(diag.message, "the graph was rewritten by version 9 of the rules; this is version 2");
+}
+
+TEST(StructsOfOlderCallersAreFilledAsFarAsTheyGo) {
+  stow_module* module = parse_graph(mixed);
+  stow_rewritten* r = rewrite_graph(stow_module_graph(module, 0), NULL);
+  CHECK_EVERY_SIZE(stow_rewritten_info, sizeof(size_t),
+                   CHECK(stow_rewritten_describe(r, out) == STOW_OK));
+  CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t), stow_rewrite_options_defaults(out));
+  CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t),
+                   CHECK(stow_rewrite_read_stamp(stow_str_of("v2"), NULL, out) == STOW_OK));
+  stow_rewritten_destroy(r);
+  stow_module_destroy(module);
 }
 
 TEST(RulesHaveNames) {

@@ -70,6 +70,7 @@ cli_exit cli_rewrite_read(cli_rewrite* rewrite, const char* value) {
 cli_exit cli_rewrite_read_limit(cli_rewrite* rewrite, const char* value) {
   char stamp[STOW_REWRITE_STAMP_SIZE];
   stow_rewrite_options options;
+  stow_rewrite_options_init(&options);
   snprintf(stamp, sizeof stamp, "v%d fold_limit=%s", STOW_REWRITE_VERSION, value);
   if (strlen(value) > 20 || strchr(value, ' ') != NULL ||
       stow_rewrite_read_stamp(stow_str_of(stamp), NULL, &options) != STOW_OK) {

@@ -129,6 +129,7 @@ cli_exit cli_plan_text_rewrite(const stow_string* text, const char* label, bool*
     return CLI_YES;
   }
   stow_diag diag = cli_diag();
+  stow_rewrite_options_init(out_options);
   stow_status status = stow_rewrite_read_stamp(stamp, &diag, out_options);
   if (status == STOW_OK) {
     return CLI_YES;

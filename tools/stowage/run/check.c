@@ -144,6 +144,7 @@ static cli_exit apply_near_rules(plain* p, const cli_run* run) {
   stow_rewrite_options options;
   stow_diag diag = cli_diag();
   char stamp[STOW_REWRITE_STAMP_SIZE];
+  stow_rewrite_options_init(&options);
   stow_rewritten_stamp(run->job.rewritten, stamp);
   stow_status status = stow_rewrite_read_stamp(stow_str_of(stamp), &diag, &options);
   if (status != STOW_OK) {
