@@ -65,7 +65,8 @@ bool stowi_rewrite_qdq_find(const stowi_rewrite_pass* pass, stow_node quantize,
   *out = (stowi_rewrite_qdq){.pass = pass, .quantize = quantize};
   if (stow_graph_op(graph, quantize) != STOW_OP_QUANTIZE_LINEAR ||
       stowi_rewrite_is_barrier(graph, quantize) || stowi_rewrite_is_bounded(graph, quantize) ||
-      !stowi_rewrite_quant_read(graph, quantize, &out->out) || out->out.count != 1) {
+      !stowi_rewrite_quant_read(graph, quantize, &out->out) || out->out.count != 1 ||
+      out->out.dtype == STOW_I32) {
     return false;
   }
   out->node = stow_graph_producer(graph, stow_graph_operands(graph, quantize)[0]);

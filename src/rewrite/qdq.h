@@ -10,7 +10,7 @@
 typedef struct stowi_rewrite_qdq {
   const stowi_rewrite_pass* pass;
   stow_node quantize;
-  stowi_rewrite_quant out;                       // one scale, integers of 8 bits
+  stowi_rewrite_quant out;                       // one scale, integers of 8 or 16 bits
   stow_node node;                                // what is computed; a dequantize_linear: nothing
   stow_node skipped[STOWI_REWRITE_QDQ_SKIPPED];  // activations that saturation implies, last first
   size_t skipped_count;

@@ -178,6 +178,42 @@ TEST(PatternsAreNotMovedIntoRegions) {
   LEAVES(STOW_REWRITE_QDQ, text);
 }
 
+TEST(PatternsInRegionsBecomeIntegers) {
+  REWRITES(STOW_REWRITE_QDQ,
+           "graph @g {\n"
+           "  %0 = input \"a\" : u8[4]\n"
+           "  %1 = input \"c\" : bool[]\n"
+           "  %2 = param \"s\" {data = [0x1p-4]} : f32[]\n"
+           "  %3 = dequantize_linear(%0, %2) : f32[4]\n"
+           "  %8 = if(%1) {\n"
+           "    %4 = sigmoid(%3) : f32[4]\n"
+           "    %5 = quantize_linear(%4, %2) : u8[4]\n"
+           "    %6 = relu(%5) : u8[4]\n"
+           "    yield %6\n"
+           "  } else {\n"
+           "    %7 = relu(%0) : u8[4]\n"
+           "    yield %7\n"
+           "  } : u8[4]\n"
+           "  return %8\n"
+           "}\n",
+           "graph @g {\n"
+           "  %0 = input \"a\" : u8[4]\n"
+           "  %1 = input \"c\" : bool[]\n"
+           "  %2 = param \"s\" {data = [0x1p-4]} : f32[]\n"
+           "  %8 = if(%1) {\n"
+           "    %3 = constant \"%5.x_zero\" {data = [0]} : u8[]\n"
+           "    %4 = constant \"%5.zero\" {data = [0]} : u8[]\n"
+           "    %5 = qlinear_sigmoid(%0, %2, %3, %2, %4) : u8[4]\n"
+           "    %6 = relu(%5) : u8[4]\n"
+           "    yield %6\n"
+           "  } else {\n"
+           "    %7 = relu(%0) : u8[4]\n"
+           "    yield %7\n"
+           "  } : u8[4]\n"
+           "  return %8\n"
+           "}\n");
+}
+
 TEST(NearMissesStay) {
   static const char* const lines[] = {
       // Scales that are not weights, or of blocks or channels.
