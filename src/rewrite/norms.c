@@ -6,12 +6,13 @@
 // The arithmetic is added as nodes that depend on weights alone, which folding computes once. The
 // weight must have no other reader: otherwise there would be two of it.
 #include "base/diag.h"
+#include "rewrite/live.h"
 #include "rewrite/rules.h"
 
 typedef struct folder {
   stowi_rewrite_pass* pass;
   const stow_graph* graph;
-  bool* is_constant;  // by node: depends on weights alone
+  bool* is_constant;  // by node: weights, or as many bytes made of them
   bool* may_go;       // by node
 } folder;
 
@@ -260,23 +261,46 @@ static bool is_constant(const folder* f, stow_value value) {
   return value != STOW_VALUE_NONE && f->is_constant[stow_graph_producer(f->graph, value)];
 }
 
+// The ops that this rule adds.
+static bool is_arithmetic(stow_op op) {
+  switch (op) {
+    case STOW_OP_ADD:
+    case STOW_OP_DIV:
+    case STOW_OP_MUL:
+    case STOW_OP_NEG:
+    case STOW_OP_RESHAPE:
+    case STOW_OP_SQRT:
+    case STOW_OP_SUB: return true;
+    default: return false;
+  }
+}
+
+// Whether |node| is weights, or makes no more of weights alone. What is made of less (filled,
+// broadcast or dequantised) is smaller as it is, and would not be folded.
+static bool is_weights(const folder* f, stow_node node) {
+  const stow_graph* graph = f->graph;
+  stow_op op = stow_graph_op(graph, node);
+  stow_value value = stow_graph_first_result(graph, node);
+  if (op == STOW_OP_PARAM || op == STOW_OP_CONSTANT) {
+    return stowi_graph_with_count(graph, node) == 0 && stow_graph_data(graph, value, NULL) != NULL;
+  }
+  if (!is_arithmetic(op) || stowi_rewrite_is_barrier(graph, node) ||
+      stowi_rewrite_is_bounded(graph, node)) {
+    return false;
+  }
+  uint64_t bytes = 0;
+  bool all = true;
+  for (size_t k = 0; all && k < stow_graph_operand_count(graph, node); ++k) {
+    stow_value operand = stow_graph_operands(graph, node)[k];
+    all = is_constant(f, operand);
+    bytes = all ? stowi_rewrite_add(bytes, stowi_rewrite_bytes(graph, operand)) : 0;
+  }
+  return all && stowi_rewrite_bytes(graph, value) <= bytes;
+}
+
 static void find_constants(folder* f) {
   for (stow_node node = 0; node < stow_graph_node_count(f->graph); ++node) {
-    stow_op op = stow_graph_op(f->graph, node);
-    if (op == STOW_OP_PARAM || op == STOW_OP_CONSTANT) {
-      f->is_constant[node] =
-          stowi_graph_with_count(f->graph, node) == 0 &&
-          stow_graph_data(f->graph, stow_graph_first_result(f->graph, node), NULL) != NULL;
-      continue;
-    }
-    bool all = !stowi_rewrite_is_barrier(f->graph, node) &&
-               !stowi_rewrite_is_bounded(f->graph, node) &&
-               stow_graph_operand_count(f->graph, node) != 0;
-    for (size_t k = 0; all && k < stow_graph_operand_count(f->graph, node); ++k) {
-      stow_value operand = stow_graph_operands(f->graph, node)[k];
-      all = operand == STOW_VALUE_NONE || is_constant(f, operand);
-    }
-    f->is_constant[node] = all;
+    f->is_constant[node] = stow_graph_result_count(f->graph, node) == 1 && is_weights(f, node);
   }
 }
 

@@ -136,6 +136,15 @@ TEST(NearMissesStay) {
       "graph @g {\n  %0 = input \"x\" : f32[5, 2]\n" PARAMS
       "f32[2, 3]\n  %7 = input \"c\" : f32[3]\n  %8 = gemm(%0, %6) : f32[5, 3]\n"
       "  %9 = mul(%8, %7) : f32[5, 3]\n  return %9\n}\n",
+      // Weights that are made of less.
+      "graph @g {\n  %0 = input \"x\" : f32[5, 2]\n" PARAMS
+      "f32[2, 3]\n  %7 = param \"one\" {data = [1.0]} : f32[1, 1]\n"
+      "  %8 = expand(%7) : f32[2, 3]\n  %9 = gemm(%0, %8) : f32[5, 3]\n"
+      "  %10 = mul(%9, %1) : f32[5, 3]\n  return %10\n}\n",
+      "graph @g {\n  %0 = input \"x\" : f32[5, 2]\n" PARAMS
+      "f32[2, 3]\n  %7 = param \"v\" {data = [1, 2, 3, 4, 5, 6]} : i8[2, 3]\n"
+      "  %8 = cast(%7) : f32[2, 3]\n  %9 = gemm(%0, %8) : f32[5, 3]\n"
+      "  %10 = mul(%9, %1) : f32[5, 3]\n  return %10\n}\n",
       // Along another dim, all of them, or with more elements.
       MATRIX_HEAD
       "  %7 = gemm(%0, %6) : f32[5, 3]\n"
