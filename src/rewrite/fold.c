@@ -125,15 +125,21 @@ static bool looks_at_types_alone(stow_op op) {
   }
 }
 
+// Whether types may depend on elements of what |node| reads.
+static bool looks_at_elements(const folder* f, stow_node node) {
+  return !looks_at_types_alone(stow_graph_op(f->graph, node)) ||
+         stowi_rewrite_is_barrier(f->graph, node) || has_known_elements(f->graph, node);
+}
+
 // What a node that stays reads is there for others.
 static void note_readers(folder* f, stow_node node) {
-  bool looks = !looks_at_types_alone(stow_graph_op(f->graph, node)) ||
-               stowi_rewrite_is_barrier(f->graph, node) || has_known_elements(f->graph, node);
   for (size_t k = 0; k < stow_graph_operand_count(f->graph, node); ++k) {
     stow_value operand = stow_graph_operands(f->graph, node)[k];
     if (operand != STOW_VALUE_NONE && f->kinds[node] != FOLDABLE) {
+      bool is_known = f->kinds[stow_graph_producer(f->graph, operand)] == KNOWN;
       f->is_frontier[operand] = true;
-      f->is_looked_at[operand] = f->is_looked_at[operand] || looks;
+      f->is_looked_at[operand] =
+          f->is_looked_at[operand] || (is_known && looks_at_elements(f, node));
     }
   }
 }
