@@ -1,4 +1,5 @@
-// Rewriting graphs: other nodes that give the same outputs, bit for bit, in less memory.
+// Rewriting graphs: other nodes that give the same outputs in less memory: bit for bit, unless a
+// rule is *near*.
 //
 //     graph ─ stow_rewrite ─▶ rewritten ─ stow_rewritten_graph ─▶ prepare, plan, run
 //                                 └ stow_rewritten_fold_graph ─▶ weights, computed once
@@ -20,7 +21,7 @@
 //                         stow_rewritten** out_rewritten, stow_value* out_value) {
 //       stow_rewrite_options options;
 //       stow_rewrite_options_init(&options);
-//       options.off = stow_rewrite_bit(STOW_REWRITE_FOLD);
+//       options.off |= stow_rewrite_bit(STOW_REWRITE_FOLD);
 //       stow_status status =
 //           stow_rewrite(graph, &options, stow_allocator_default(), diag, out_rewritten);
 //       if (status == STOW_OK) *out_value = stow_rewritten_value(*out_rewritten, value);
@@ -40,15 +41,17 @@ extern "C" {
 // Rules
 
 // name, text, summary
-#define STOW_REWRITE_RULE_LIST(X)                                                      \
-  X(IDENTITIES, "identities",                                                          \
-    "nodes that change nothing, transposes of transposes, reshapes of reshapes")       \
-  X(CSE, "cse", "nodes that compute the same as another one")                          \
-  X(DEAD, "dead", "nodes that no output needs")                                        \
-  X(FOLD, "fold", "nodes that depend on weights alone, computed once")                 \
-  X(BLOCKS, "blocks", "nodes that compute each row from the same row, block by block") \
-  X(PRODUCTS, "products", "the same with products of weights, where the peak is")      \
-  X(COLUMNS, "columns", "products with what is computed for them alone, where the peak is")
+#define STOW_REWRITE_RULE_LIST(X)                                                            \
+  X(IDENTITIES, "identities",                                                                \
+    "nodes that change nothing, transposes of transposes, reshapes of reshapes")             \
+  X(CSE, "cse", "nodes that compute the same as another one")                                \
+  X(DEAD, "dead", "nodes that no output needs")                                              \
+  X(FOLD, "fold", "nodes that depend on weights alone, computed once")                       \
+  X(BLOCKS, "blocks", "nodes that compute each row from the same row, block by block")       \
+  X(PRODUCTS, "products", "the same with products of weights, where the peak is")            \
+  X(COLUMNS, "columns", "products with what is computed for them alone, where the peak is")  \
+  X(QDQ, "qdq", "near: what is computed between dequantising and quantising, with integers") \
+  X(NORMS, "norms", "near: batch-norms and scales, as part of the weights before them")
 
 typedef enum stow_rewrite_rule {
 #define STOW_REWRITE_ENUM(name, text, summary) STOW_REWRITE_##name,
@@ -58,12 +61,15 @@ typedef enum stow_rewrite_rule {
 } stow_rewrite_rule;
 
 // Grows whenever a rule gives another graph than before: plans of rewritten graphs are then stale.
-#define STOW_REWRITE_VERSION 1
+#define STOW_REWRITE_VERSION 2
 
 static inline uint32_t stow_rewrite_bit(stow_rewrite_rule rule) { return UINT32_C(1) << rule; }
 // "?" past the end.
 STOW_API const char* stow_rewrite_rule_name(stow_rewrite_rule rule);
 STOW_API const char* stow_rewrite_rule_summary(stow_rewrite_rule rule);
+// Whether its outputs may have other bits: those of a quantised model by one quantum, others by
+// roundings. Near rules come first: what they do does not depend on exact rules.
+STOW_API bool stow_rewrite_rule_is_near(stow_rewrite_rule rule);
 // False if no rule has this name.
 STOW_API bool stow_rewrite_rule_find(stow_str name, stow_rewrite_rule* out_rule);
 
@@ -72,7 +78,8 @@ STOW_API bool stow_rewrite_rule_find(stow_str name, stow_rewrite_rule* out_rule)
 
 typedef struct stow_rewrite_options {
   size_t struct_size;  // written by stow_rewrite_options_init
-  uint32_t off;        // rules that are not applied, as stow_rewrite_bit; 0: none
+  uint32_t off;        // rules that are not applied, as stow_rewrite_bit; 0: none; those
+                       // that are near, except STOW_REWRITE_QDQ
   double fold_limit;   // folding makes weights at most this many times as large: 1 to
                        // 1e9, rounded to thousandths; 2
 } stow_rewrite_options;
@@ -117,7 +124,7 @@ STOW_API stow_rewrite_firing stow_rewritten_firing(const stow_rewritten* rewritt
 
 // Both kinds of facts in one line, for saved plans (stow_plan_options.rewrite): the version of the
 // rules, how often each fired or that it was off, and the limit of folding, as in
-// `v1 identities=3 cse=off dead=0 fold=7 fold_limit=2`.
+// `v2 identities=3 cse=off dead=0 fold=7 qdq=0 norms=off fold_limit=2`.
 #define STOW_REWRITE_STAMP_SIZE 256
 STOW_API void stow_rewritten_stamp(const stow_rewritten* rewritten,
                                    char out_stamp[STOW_REWRITE_STAMP_SIZE]);

@@ -8,8 +8,8 @@
 // peak together, then those at the next peak, and so on; of all these steps the one with the
 // smallest sum is taken.
 //
-// Values whose elements are known stay: types may depend on them. Nodes of the fold graph that need
-// them compute them as well. Views of weights have no bytes to save.
+// Values whose elements are known stay where types may depend on them. Nodes of the fold graph that
+// need them compute them as well. Views of weights have no bytes to save.
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +46,7 @@ typedef struct folder {
   stow_node* next;       // by node: of its component's list
   uint32_t* components;  // by foldable node
   bool* is_frontier;     // by value: others read it
+  bool* is_looked_at;    // by value: one of them may take its type from known elements
   bool* is_left_out;     // by node: folded in the set being looked at
   stowi_rewrite_lives lives;
   STOWI_VEC(component) list;
@@ -108,28 +109,53 @@ static kind kind_of(const folder* f, stow_node node) {
   return has_known_elements(graph, node) ? KNOWN : FOLDABLE;
 }
 
+// Ops that take no dims from elements of operands, and pass none on unless all are known.
+static bool looks_at_types_alone(stow_op op) {
+  switch (op) {
+    case STOW_OP_CONV:
+    case STOW_OP_CONV_TRANSPOSE:
+    case STOW_OP_GEMM:
+    case STOW_OP_MATMUL:
+    case STOW_OP_ADD:
+    case STOW_OP_SUB:
+    case STOW_OP_MUL:
+    case STOW_OP_DIV:
+    case STOW_OP_BATCH_NORM: return true;
+    default: return false;
+  }
+}
+
+// Whether types may depend on elements of what |node| reads.
+static bool looks_at_elements(const folder* f, stow_node node) {
+  return !looks_at_types_alone(stow_graph_op(f->graph, node)) ||
+         stowi_rewrite_is_barrier(f->graph, node) || has_known_elements(f->graph, node);
+}
+
 // What a node that stays reads is there for others.
 static void note_readers(folder* f, stow_node node) {
   for (size_t k = 0; k < stow_graph_operand_count(f->graph, node); ++k) {
     stow_value operand = stow_graph_operands(f->graph, node)[k];
     if (operand != STOW_VALUE_NONE && f->kinds[node] != FOLDABLE) {
+      bool is_known = f->kinds[stow_graph_producer(f->graph, operand)] == KNOWN;
       f->is_frontier[operand] = true;
+      f->is_looked_at[operand] =
+          f->is_looked_at[operand] || (is_known && looks_at_elements(f, node));
     }
   }
 }
 
-// No type depends on known values that only foldable nodes read: they are folded, too. A node's
-// readers come after it.
+// No type depends on known values that only such nodes read: they are folded, too. A node's readers
+// come after it.
 static void find_kinds(folder* f) {
   for (stow_node node = 0; node < f->node_count; ++node) {
     f->kinds[node] = (uint8_t)kind_of(f, node);
   }
   for (stow_node node = f->node_count; node-- > 0;) {
-    bool is_frontier = false;
+    bool is_looked_at = false;
     for (size_t k = 0; k < stow_graph_result_count(f->graph, node); ++k) {
-      is_frontier = is_frontier || f->is_frontier[stow_graph_first_result(f->graph, node) + k];
+      is_looked_at = is_looked_at || f->is_looked_at[stow_graph_first_result(f->graph, node) + k];
     }
-    f->kinds[node] = f->kinds[node] == KNOWN && !is_frontier ? FOLDABLE : f->kinds[node];
+    f->kinds[node] = f->kinds[node] == KNOWN && !is_looked_at ? FOLDABLE : f->kinds[node];
     note_readers(f, node);
   }
 }
@@ -311,25 +337,16 @@ static void choose(folder* f) {
 // ---------------------------------------------------------------------------------------------
 // Changes
 
-// The name of the value, or its id in the graph that was handed in, which no other has.
-static void name_param(const stowi_rewrite_pass* pass, stow_call* call, stow_value value) {
-  stow_str name = stow_graph_value_name(pass->graph, value);
-  char text[48];
-  for (size_t i = 0; name.size == 0; ++i) {
-    snprintf(text, sizeof(text), i == 0 ? "%%%lu" : "%%%lu.%zu",
-             (unsigned long)pass->rewritten->origin[value], i);
-    bool is_taken = stow_graph_find(pass->graph, stow_str_of(text)) != STOW_VALUE_NONE ||
-                    stow_graph_find(pass->copier.into, stow_str_of(text)) != STOW_VALUE_NONE;
-    name = stow_str_of(is_taken ? "" : text);
-  }
-  stow_call_name(call, 0, name);
-}
-
 static stow_status add_param(stowi_rewrite_pass* pass, const stowi_rewrite_change* change) {
   stow_call* call = stow_graph_begin(pass->copier.into, STOW_OP_PARAM);
   stow_type type = stowi_graph_copier_type(&pass->copier, change->first);
   stow_call_result_type(call, &type);
-  name_param(pass, call, change->first);
+  stow_str name = stow_graph_value_name(pass->graph, change->first);
+  if (name.size != 0) {
+    stow_call_name(call, 0, name);
+  } else {
+    stowi_rewrite_name(pass, call, change->first, "");
+  }
   stow_call_attr_bool(call, "folded", true);
   stow_call_line(call, stow_graph_line(pass->graph, change->at));
   return stow_call_finish(call, pass->diag, NULL);
@@ -364,28 +381,10 @@ static stow_status tell(folder* f, const component* c) {
   return stowi_rewrite_fire(f->pass, nodes, count);
 }
 
-static bool is_read(const folder* f, stow_node node) {
-  const stowi_rewrite_facts* facts = &f->pass->facts;
-  bool result = has_fixed_result(f, node);
-  for (size_t k = 0; k < stow_graph_result_count(f->graph, node); ++k) {
-    result = result || facts->readers[stow_graph_first_result(f->graph, node) + k] != 0;
-  }
-  return result;
-}
-
-// Drops weights, and known values, that only dropped nodes read.
-static void drop_unread(folder* f) {
-  for (stow_node node = f->node_count; node-- > 0;) {
-    bool may_go = f->kinds[node] == WEIGHT || f->kinds[node] == KNOWN;
-    bool* is_dropped = &f->pass->is_dropped[node];
-    *is_dropped = *is_dropped || (may_go && !is_read(f, node));
-    for (size_t k = 0; *is_dropped && k < stow_graph_operand_count(f->graph, node); ++k) {
-      stow_value operand = stow_graph_operands(f->graph, node)[k];
-      if (operand != STOW_VALUE_NONE) {
-        --f->pass->facts.readers[operand];
-      }
-    }
-  }
+// Weights, and known values, that only dropped nodes read.
+static bool may_go(const void* user, stow_node node) {
+  const folder* f = (const folder*)user;
+  return f->kinds[node] == WEIGHT || f->kinds[node] == KNOWN;
 }
 
 static stow_status carry_out(folder* f) {
@@ -405,7 +404,7 @@ static stow_status carry_out(folder* f) {
       STOW_TRY(is_folded ? add_params(f, node, in_regions != 0) : STOW_OK);
     }
   }
-  drop_unread(f);
+  stowi_rewrite_drop_unread(f->pass, may_go, f);
   return STOW_OK;
 }
 
@@ -430,10 +429,11 @@ static stow_status init(folder* f, stowi_rewrite_pass* pass) {
   f->components = STOWI_ARRAY(allocator, uint32_t, f->node_count);
   f->is_left_out = STOWI_ARRAY_ZERO(allocator, bool, f->node_count);
   f->is_frontier = STOWI_ARRAY_ZERO(allocator, bool, stow_graph_value_count(pass->graph));
+  f->is_looked_at = STOWI_ARRAY_ZERO(allocator, bool, stow_graph_value_count(pass->graph));
   STOW_TRY(stowi_rewrite_lives_init(&f->lives, pass->graph, allocator, pass->diag));
   return stowi_need_memory(f->kinds != NULL && f->parents != NULL && f->next != NULL &&
                                f->components != NULL && f->is_left_out != NULL &&
-                               f->is_frontier != NULL,
+                               f->is_frontier != NULL && f->is_looked_at != NULL,
                            pass->diag);
 }
 
@@ -445,6 +445,7 @@ static void release(folder* f) {
   STOWI_ARRAY_FREE(allocator, f->components, f->node_count);
   STOWI_ARRAY_FREE(allocator, f->is_left_out, f->node_count);
   STOWI_ARRAY_FREE(allocator, f->is_frontier, stow_graph_value_count(f->graph));
+  STOWI_ARRAY_FREE(allocator, f->is_looked_at, stow_graph_value_count(f->graph));
   STOWI_VEC_FREE(allocator, &f->list);
   stowi_rewrite_lives_free(&f->lives);
 }

@@ -76,6 +76,32 @@ stow_status stowi_rewrite_change_at(stowi_rewrite_pass* pass, const stowi_rewrit
   return STOW_OK;
 }
 
+static bool is_read(const stowi_rewrite_pass* pass, stow_node node) {
+  const stowi_rewrite_facts* facts = &pass->facts;
+  bool result = false;
+  for (size_t k = 0; k < stow_graph_result_count(pass->graph, node); ++k) {
+    stow_value value = stow_graph_first_result(pass->graph, node) + (stow_value)k;
+    result = result || facts->readers[value] != 0 || stowi_bits_has(&facts->outputs, value) ||
+             stowi_bits_has(&facts->fixed, value);
+  }
+  return result;
+}
+
+// From the last node to the first: readers come after what they read.
+void stowi_rewrite_drop_unread(stowi_rewrite_pass* pass,
+                               bool (*may_go)(const void* user, stow_node node), const void* user) {
+  for (stow_node node = stow_graph_node_count(pass->graph); node-- > 0;) {
+    bool* is_dropped = &pass->is_dropped[node];
+    *is_dropped = *is_dropped || (may_go(user, node) && !is_read(pass, node));
+    for (size_t k = 0; *is_dropped && k < stow_graph_operand_count(pass->graph, node); ++k) {
+      stow_value operand = stow_graph_operands(pass->graph, node)[k];
+      if (operand != STOW_VALUE_NONE) {
+        --pass->facts.readers[operand];
+      }
+    }
+  }
+}
+
 // ---------------------------------------------------------------------------------------------
 // Firings
 
@@ -153,6 +179,26 @@ stow_status stowi_rewrite_add_reshape(stowi_rewrite_pass* pass,
   stow_call* call = stowi_rewrite_begin(pass, change, STOW_OP_RESHAPE);
   stow_call_operand(call, stowi_graph_copier_mapped(&pass->copier, change->operand));
   return stow_call_finish(call, pass->diag, NULL);
+}
+
+void stowi_rewrite_copy_attrs(const stowi_rewrite_pass* pass, stow_call* call, stow_node node) {
+  for (size_t i = 0; i < stow_graph_attr_count(pass->graph, node); ++i) {
+    stow_call_attr(call, stow_graph_attr_at(pass->graph, node, i));
+  }
+}
+
+void stowi_rewrite_name(const stowi_rewrite_pass* pass, stow_call* call, stow_value value,
+                        const char* suffix) {
+  stow_value origin = pass->rewritten->origin[value];
+  bool is_taken = true;
+  char text[64];
+  for (size_t i = 0; is_taken; ++i) {
+    unsigned long id = origin == STOW_VALUE_NONE ? value : origin;
+    snprintf(text, sizeof(text), i == 0 ? "%%%lu%s" : "%%%lu%s.%zu", id, suffix, i);
+    is_taken = stow_graph_find(pass->graph, stow_str_of(text)) != STOW_VALUE_NONE ||
+               stow_graph_find(pass->copier.into, stow_str_of(text)) != STOW_VALUE_NONE;
+  }
+  stow_call_name(call, 0, stow_str_of(text));
 }
 
 // The changes at |node|, of which |*at| is the first.

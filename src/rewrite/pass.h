@@ -18,10 +18,10 @@ typedef struct stowi_rewrite_change stowi_rewrite_change;
 struct stowi_rewrite_change {
   stow_node at;      // changes are noted in ascending order
   bool is_outside;   // before the regions around |at|, which stays
-  size_t before;     // values that it adds before its results, in regions
+  size_t before;     // values that it adds before its results
   stow_value first;  // its results are those of the old graph from |first| on, |count| of them
   size_t count;
-  // Adds one node (and its regions) to the copier's graph. |stowi_rewrite_begin| helps.
+  // Adds nodes, with regions or without, to the copier's graph. |stowi_rewrite_begin| helps.
   stow_status (*add)(stowi_rewrite_pass* pass, const stowi_rewrite_change* change);
   stow_value operand;           // for |add|
   int64_t list[STOW_MAX_RANK];  // for |add|
@@ -68,8 +68,18 @@ stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_cha
 bool stowi_rewrite_is_reshape(const stow_graph* graph, stow_node node);
 // The function of a change: a reshape of its operand.
 stow_status stowi_rewrite_add_reshape(stowi_rewrite_pass* pass, const stowi_rewrite_change* change);
+// Attributes of |node| of the old graph, as they are.
+void stowi_rewrite_copy_attrs(const stowi_rewrite_pass* pass, stow_call* call, stow_node node);
+// Names result 0 of |call| after |value|, by its id in the graph that was handed in: `%7.zero`.
+void stowi_rewrite_name(const stowi_rewrite_pass* pass, stow_call* call, stow_value value,
+                        const char* suffix);
 // Counts a firing and keeps a line about it: the |count| nodes that it is about.
 stow_status stowi_rewrite_fire(stowi_rewrite_pass* pass, const stow_node* nodes, size_t count);
+
+// Drops nodes whose results nothing reads any more, among those that |may_go|: last of all, and
+// once. Readers that changes add are not counted.
+void stowi_rewrite_drop_unread(stowi_rewrite_pass* pass,
+                               bool (*may_go)(const void* user, stow_node node), const void* user);
 
 // Makes the new graph; the caller destroys it. |copier.map| then says where values are.
 stow_status stowi_rewrite_pass_build(stowi_rewrite_pass* pass, stow_graph** out_graph);

@@ -14,17 +14,20 @@ typedef struct rule_row {
   stow_rewrite_rule id;
   stow_status (*run)(stowi_rewrite_pass* pass);
   bool joins;    // notes its changes in the pass of the rule before it: one graph less to build
-  bool repeats;  // with those that repeat before and after it, until none of them fires
+  bool repeats;  // with those of its kind that repeat before and after it, until none of them fires
+  bool is_near;  // these come first, so that what they do does not depend on the others
 } rule_row;
 
 static const rule_row rules[] = {
-    {STOW_REWRITE_IDENTITIES, stowi_rewrite_identities, false, true},
-    {STOW_REWRITE_CSE, stowi_rewrite_cse, true, true},
-    {STOW_REWRITE_DEAD, stowi_rewrite_dead, false, true},
-    {STOW_REWRITE_FOLD, stowi_rewrite_fold, false, false},
-    {STOW_REWRITE_BLOCKS, stowi_rewrite_clusters, false, false},
-    {STOW_REWRITE_PRODUCTS, stowi_rewrite_products, false, false},
-    {STOW_REWRITE_COLUMNS, stowi_rewrite_columns, false, false},
+    {STOW_REWRITE_QDQ, stowi_rewrite_qdq_all, false, true, true},
+    {STOW_REWRITE_NORMS, stowi_rewrite_norms, false, true, true},
+    {STOW_REWRITE_IDENTITIES, stowi_rewrite_identities, false, true, false},
+    {STOW_REWRITE_CSE, stowi_rewrite_cse, true, true, false},
+    {STOW_REWRITE_DEAD, stowi_rewrite_dead, false, true, false},
+    {STOW_REWRITE_FOLD, stowi_rewrite_fold, false, false, false},
+    {STOW_REWRITE_BLOCKS, stowi_rewrite_clusters, false, false, false},
+    {STOW_REWRITE_PRODUCTS, stowi_rewrite_products, false, false, false},
+    {STOW_REWRITE_COLUMNS, stowi_rewrite_columns, false, false, false},
 };
 #define TABLE_SIZE (sizeof(rules) / sizeof(rules[0]))
 
@@ -55,8 +58,17 @@ bool stow_rewrite_rule_find(stow_str name, stow_rewrite_rule* out_rule) {
   return false;
 }
 
+bool stow_rewrite_rule_is_near(stow_rewrite_rule rule) {
+  bool is_near = false;
+  for (size_t i = 0; i < TABLE_SIZE; ++i) {
+    is_near = is_near || (rules[i].id == rule && rules[i].is_near);
+  }
+  return is_near;
+}
+
 void stow_rewrite_options_defaults(stow_rewrite_options* options) {
-  static const stow_rewrite_options defaults = {.fold_limit = 2.0};
+  static const stow_rewrite_options defaults = {.off = UINT32_C(1) << STOW_REWRITE_NORMS,
+                                                .fold_limit = 2.0};
   stowi_init_struct(options, &defaults, sizeof(defaults));
 }
 
@@ -121,8 +133,19 @@ static stow_status note_changes(const stow_rewritten* r, size_t begin, size_t en
   return STOW_OK;
 }
 
+static bool is_any_on(const stow_rewritten* r, size_t begin, size_t end) {
+  bool is_on = false;
+  for (size_t i = begin; i < end; ++i) {
+    is_on = is_on || (r->options.off & stow_rewrite_bit(rules[i].id)) == 0;
+  }
+  return is_on;
+}
+
 static stow_status run_pass(stow_rewritten* r, size_t begin, size_t end, stow_diag* diag,
                             bool* out_fired) {
+  if (!is_any_on(r, begin, end)) {
+    return STOW_OK;
+  }
   stowi_rewrite_pass pass;
   stow_graph* made = NULL;
   stow_status status = stowi_rewrite_pass_init(&pass, stow_rewritten_graph(r), r->allocator, diag);
@@ -163,7 +186,8 @@ static stow_status run_passes(stow_rewritten* r, size_t begin, size_t end, stow_
 static stow_status run_group(stow_rewritten* r, size_t* at, stow_diag* diag) {
   size_t begin = *at;
   size_t end = begin + 1;
-  while (rules[begin].repeats && end < TABLE_SIZE && rules[end].repeats) {
+  while (rules[begin].repeats && end < TABLE_SIZE && rules[end].repeats &&
+         rules[end].is_near == rules[begin].is_near) {
     ++end;
   }
   *at = end;

@@ -94,6 +94,7 @@ static bool read_word(stow_str word, stow_rewrite_options* out_options) {
     return false;
   }
   bool is_off = stow_str_equal(value, stow_str_of(OFF));
+  out_options->off &= ~stow_rewrite_bit(rule);
   out_options->off |= is_off ? stow_rewrite_bit(rule) : 0;
   return is_off || stowi_parse_u64(value, &count);
 }

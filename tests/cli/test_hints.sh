@@ -31,6 +31,20 @@ honest() {
   done <"$work/hints"
 }
 
+# Integers instead of floats.
+cat >"$work/q.stow" <<'END'
+graph @q {
+  %0 = input "x" : u8[64, 64]
+  %1 = param "s" {data = [0x1p-4]} : f32[]
+  %2 = dequantize_linear(%0, %1) : f32[64, 64]
+  %3 = sigmoid(%2) : f32[64, 64]
+  %4 "y" = quantize_linear(%3, %1) : u8[64, 64]
+  return %4
+}
+END
+honest 1 "$work/q.stow" "--kernels stowage --rewrite exact"
+honest 2 "$work/q.stow" "--kernels stowage --rewrite near"
+
 honest 1 "$examples/digits.onnx"
 honest 1 "$examples/digits.onnx" "--kernels none --order given"
 honest 3 "$examples/digits.onnx" "--kernels fastest"

@@ -1,6 +1,7 @@
 // Ops that quantise, and ops on quantised tensors. Numbers of the latter are those that onnxruntime
 // gives.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "exec/kernel_case.h"
@@ -278,6 +279,33 @@ TEST(QuantisedSoftmaxOfRows) {
   set_scales(c, 3, 1.0F / 256, (uint8_t)-128);
   KERNEL_GIVES(c, 0, 0, -36, 24, -116, 109, -128, -109);
   kernel_case_destroy(c);
+}
+
+// Three times the same elements are a third each.
+TEST(LongRowsHaveTheSoftmaxOfShortOnes) {
+  kernel_case* one = kernel_case_create("i8[100]; f32[]; i8[]; f32[]; i8[]",
+                                        "qlinear_softmax(%0, %1, %2, %3, %4)", "i8[100]");
+  kernel_case* three = kernel_case_create("i8[300]; f32[]; i8[]; f32[]; i8[]",
+                                          "qlinear_softmax(%0, %1, %2, %3, %4)", "i8[300]");
+  int8_t x[300];
+  for (size_t i = 0; i < 300; ++i) {
+    x[i] = (int8_t)(i % 100 * 37 % 256 - 128);
+  }
+  kernel_case_set(one, 0, x, 100);
+  kernel_case_set(three, 0, x, 300);
+  set_scales(one, 1, 0.05F, 0);
+  set_scales(three, 1, 0.05F, 0);
+  set_scales(one, 3, 0x1.8p-9F, (uint8_t)-128);
+  set_scales(three, 3, 0x1p-10F, (uint8_t)-128);
+  REQUIRE(kernel_case_run(one) == STOW_OK && kernel_case_run(three) == STOW_OK);
+  const int8_t* short_row = kernel_case_result(one, 0)->data;
+  const int8_t* long_row = kernel_case_result(three, 0)->data;
+  CHECK(short_row[83] > -100);  // of the largest
+  for (size_t i = 0; i < 300; ++i) {
+    CHECK(abs(short_row[i % 100] - long_row[i]) <= 1);
+  }
+  kernel_case_destroy(one);
+  kernel_case_destroy(three);
 }
 
 TEST(PartsAreRequantisedAndJoined) {

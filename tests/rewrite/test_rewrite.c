@@ -440,16 +440,19 @@ TEST(StampsSayHowAGraphWasRewritten) {
   stow_rewrite_options options, read;
   stow_rewrite_options_init(&options);
   stow_rewrite_options_init(&read);
-  options.off = stow_rewrite_bit(STOW_REWRITE_CSE);
+  options.off |= stow_rewrite_bit(STOW_REWRITE_CSE);
   options.fold_limit = 1.25;
   stow_rewritten* r = rewrite_graph(stow_module_graph(module, 0), &options);
   char stamp[STOW_REWRITE_STAMP_SIZE];
   stow_rewritten_stamp(r, stamp);
   CHECK_TEXT(stamp,
-             "v1 identities=1 cse=off dead=1 fold=0 blocks=0 products=0 columns=0 fold_limit=1.25");
+             "v2 identities=1 cse=off dead=1 fold=0 blocks=0 products=0 columns=0 qdq=0 norms=off "
+             "fold_limit=1.25");
   CHECK(stow_rewrite_read_stamp(stow_str_of(stamp), NULL, &read) == STOW_OK);
   CHECK_U64(read.off, options.off);
   CHECK(read.fold_limit == options.fold_limit);
+  CHECK(stow_rewrite_read_stamp(stow_str_of("v2 norms=3 qdq=off"), NULL, &read) == STOW_OK);
+  CHECK_U64(read.off, stow_rewrite_bit(STOW_REWRITE_QDQ));
   stow_rewritten_destroy(r);
   stow_module_destroy(module);
 }
@@ -459,15 +462,15 @@ TEST(OtherStampsAreRefused) {
                                       "v",
                                       "x1",
                                       "1 cse=1",
-                                      "v1 cse",
-                                      "v1 cse=",
-                                      "v1 cse=many",
-                                      "v1 magic=1",
-                                      "v1 fold_limit=0.5",
-                                      "v1 fold_limit=1.2345",
-                                      "v1 fold_limit=2.",
-                                      "v1 fold_limit=2000000000",
-                                      "v1  cse=1"};
+                                      "v2 cse",
+                                      "v2 cse=",
+                                      "v2 cse=many",
+                                      "v2 magic=1",
+                                      "v2 fold_limit=0.5",
+                                      "v2 fold_limit=1.2345",
+                                      "v2 fold_limit=2.",
+                                      "v2 fold_limit=2000000000",
+                                      "v2  cse=1"};
   stow_rewrite_options options;
   stow_diag diag;
   stow_rewrite_options_init(&options);
@@ -477,7 +480,7 @@ TEST(OtherStampsAreRefused) {
     test_check(status == STOW_ERR_SYNTAX, __FILE__, __LINE__, "'%s': %d", texts[i], (int)status);
   }
   CHECK(stow_rewrite_read_stamp(stow_str_of("v9 cse=1"), &diag, &options) == STOW_ERR_STALE_PLAN);
-  CHECK_TEXT(diag.message, "the graph was rewritten by version 9 of the rules; this is version 1");
+  CHECK_TEXT(diag.message, "the graph was rewritten by version 9 of the rules; this is version 2");
 }
 
 TEST(StructsOfOlderCallersAreFilledAsFarAsTheyGo) {
@@ -487,7 +490,7 @@ TEST(StructsOfOlderCallersAreFilledAsFarAsTheyGo) {
                    CHECK(stow_rewritten_describe(r, out) == STOW_OK));
   CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t), stow_rewrite_options_defaults(out));
   CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t),
-                   CHECK(stow_rewrite_read_stamp(stow_str_of("v1"), NULL, out) == STOW_OK));
+                   CHECK(stow_rewrite_read_stamp(stow_str_of("v2"), NULL, out) == STOW_OK));
   stow_rewritten_destroy(r);
   stow_module_destroy(module);
 }
@@ -501,6 +504,19 @@ TEST(RulesHaveNames) {
   }
   CHECK(!stow_rewrite_rule_find(stow_str_of("none"), &rule));
   CHECK_TEXT(stow_rewrite_rule_name(STOW_REWRITE_RULE_COUNT), "?");
+}
+
+TEST(NearRulesAreOffUnlessTheModelIsQuantised) {
+  stow_rewrite_options options;
+  stow_rewrite_options_init(&options);
+  for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
+    stow_rewrite_rule rule = (stow_rewrite_rule)i;
+    bool is_off = stow_rewrite_rule_is_near(rule) && rule != STOW_REWRITE_QDQ;
+    CHECK((options.off & stow_rewrite_bit(rule)) == (is_off ? stow_rewrite_bit(rule) : 0));
+  }
+  CHECK(stow_rewrite_rule_is_near(STOW_REWRITE_QDQ));
+  CHECK(!stow_rewrite_rule_is_near(STOW_REWRITE_FOLD));
+  CHECK(!stow_rewrite_rule_is_near(STOW_REWRITE_RULE_COUNT));
 }
 
 TEST(SymbolsMustHaveValues) {

@@ -140,6 +140,10 @@ static void rewrite_and_compare(tally* t, run_graph* g, test_frozen* frozen) {
     stow_rewrite_options options;
     stow_rewrite_options_init(&options);
     options.fold_limit = g->seed % 2 == 0 ? 2.0 : 1e9;
+    for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
+      bool is_near = stow_rewrite_rule_is_near((stow_rewrite_rule)i);
+      options.off |= is_near ? stow_rewrite_bit((stow_rewrite_rule)i) : 0;
+    }
     stow_status status = stow_rewrite(g->graph, &options, stow_allocator_default(), &diag, &r);
     if (test_check(status == STOW_OK, __FILE__, __LINE__, "seed %" PRIu64 ": %s", g->seed,
                    diag.message)) {

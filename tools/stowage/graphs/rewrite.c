@@ -14,17 +14,33 @@ static cli_exit fail_rule(stow_str word) {
     size += (size_t)snprintf(names + size, sizeof names - size, "%s-%s", i == 0 ? "" : ", ",
                              stow_rewrite_rule_name((stow_rewrite_rule)i));
   }
-  return cli_fail(CLI_USAGE, "--rewrite: unknown '%.*s'; expected none, or exact and any of %s",
+  return cli_fail(CLI_USAGE,
+                  "--rewrite: unknown '%.*s'; expected none, exact or near, and any of %s",
                   (int)word.size, word.data, names);
 }
 
-// One word of the list; |is_first| it must be `none` or `exact`.
+static uint32_t near_rules(void) {
+  uint32_t rules = 0;
+  for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
+    stow_rewrite_rule rule = (stow_rewrite_rule)i;
+    rules |= stow_rewrite_rule_is_near(rule) ? stow_rewrite_bit(rule) : 0;
+  }
+  return rules;
+}
+
+// The first word of the list. False: it is none of these, but may be a rule.
+static bool read_kind(cli_rewrite* rewrite, stow_str word) {
+  rewrite->is_none = stow_str_equal(word, stow_str_of("none"));
+  bool is_exact = stow_str_equal(word, stow_str_of("exact"));
+  bool is_near = stow_str_equal(word, stow_str_of("near"));
+  rewrite->off = is_exact ? near_rules() : is_near ? 0 : rewrite->off;
+  return rewrite->is_none || is_exact || is_near;
+}
+
 static cli_exit read_word(cli_rewrite* rewrite, stow_str word, bool is_first) {
   stow_rewrite_rule rule;
-  if (is_first) {
-    rewrite->is_none = stow_str_equal(word, stow_str_of("none"));
-    return rewrite->is_none || stow_str_equal(word, stow_str_of("exact")) ? CLI_YES
-                                                                          : fail_rule(word);
+  if (is_first && read_kind(rewrite, word)) {
+    return CLI_YES;
   }
   if (rewrite->is_none || word.size < 2 || word.data[0] != '-' ||
       !stow_rewrite_rule_find((stow_str){word.data + 1, word.size - 1}, &rule)) {
@@ -35,8 +51,10 @@ static cli_exit read_word(cli_rewrite* rewrite, stow_str word, bool is_first) {
 }
 
 cli_exit cli_rewrite_read(cli_rewrite* rewrite, const char* value) {
+  stow_rewrite_options defaults;
+  stow_rewrite_options_init(&defaults);
   rewrite->is_given = true;
-  rewrite->off = 0;
+  rewrite->off = defaults.off;
   bool is_first = true;
   for (const char* at = value;; is_first = false) {
     size_t size = strcspn(at, ",");
@@ -69,7 +87,7 @@ cli_exit cli_rewrite_read_limit(cli_rewrite* rewrite, const char* value) {
 stow_rewrite_options cli_rewrite_options(const cli_rewrite* rewrite) {
   stow_rewrite_options options;
   stow_rewrite_options_init(&options);
-  options.off = rewrite->off;
+  options.off = rewrite->is_given ? rewrite->off : options.off;
   options.fold_limit = rewrite->has_limit ? rewrite->limit : options.fold_limit;
   return options;
 }

@@ -9,14 +9,15 @@
 typedef struct cli_rewrite {
   bool is_given;
   bool is_none;  // if it is
-  uint32_t off;  // rules, as stow_rewrite_bit
+  uint32_t off;  // rules, as stow_rewrite_bit; if it is
   bool has_limit;
   double limit;
 } cli_rewrite;
 
-#define CLI_REWRITE_HELP                                                                   \
-  "none, or exact: other nodes that give the same\noutputs, bit for bit, in less memory; " \
-  "exact,-fold\nwithout a rule (see below); by default exact for a\nmodel, otherwise none"
+#define CLI_REWRITE_HELP                                                                         \
+  "none; exact: other nodes that give the same outputs,\nbit for bit, in less memory; near: "    \
+  "also nodes that\nround otherwise; exact,-fold without a rule (see\nbelow); by default exact " \
+  "and qdq for a model,\notherwise none"
 #define CLI_FOLD_LIMIT_HELP "folding makes weights at most X times as large; by\ndefault 2"
 
 // Read an option's value. Complain.

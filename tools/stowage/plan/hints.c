@@ -21,7 +21,7 @@
 #define MOST_GROUPS 4  // of aliases
 #define NO_ARENA UINT64_MAX
 
-typedef enum hint_kind { CONSUME, CONSUME_ALL, ALIAS, ORDER, KERNELS, KIND_COUNT } hint_kind;
+typedef enum hint_kind { CONSUME, CONSUME_ALL, ALIAS, ORDER, KERNELS, NEAR, KIND_COUNT } hint_kind;
 
 typedef struct candidate {
   hint_kind kind;
@@ -33,11 +33,12 @@ typedef struct candidate {
 
 typedef struct finder {
   const cli_plan_job* job;
-  cli_list candidates;  // of candidate
-  cli_list pairs;       // of cli_alias_pair
-  uint64_t left;        // nodes
-  uint64_t usual;       // nodes of the plan that is shown
-  bool is_stopped;      // by a signal
+  cli_list candidates;   // of candidate
+  cli_list pairs;        // of cli_alias_pair
+  stow_rewritten* near;  // by all rules; NULL: nothing more would be rewritten
+  uint64_t left;         // nodes
+  uint64_t usual;        // nodes of the plan that is shown
+  bool is_stopped;       // by a signal
 } finder;
 
 static candidate* at(const finder* f, size_t index) {
@@ -64,8 +65,12 @@ static stow_status change_effects(const candidate* c, stow_effects* effects) {
   return status;
 }
 
-static void change_job(const candidate* c, cli_plan_job* trial) {
-  if (c->kind == CONSUME_ALL) {
+static void change_job(const finder* f, const candidate* c, cli_plan_job* trial) {
+  if (c->kind == NEAR) {
+    trial->rewritten = f->near;
+    trial->graph = stow_rewritten_graph(f->near);
+    stow_rewritten_stamp(f->near, trial->stamp);
+  } else if (c->kind == CONSUME_ALL) {
     trial->request.io.general = STOW_IO_CONSUME;
   } else if (c->kind == ORDER) {
     trial->order = CLI_ORDER_AUTO;
@@ -97,8 +102,10 @@ static bool has_aliases(const candidate* c, const stow_plan* plan) {
   return has_all;
 }
 
-static bool is_as_asked(const finder* f, const bool* is_taken, const stow_plan* plan) {
-  bool is_asked = keeps_aliases(f->job, plan);
+// Another graph is tried only if no output lies in an input.
+static bool is_as_asked(const finder* f, const bool* is_taken, const cli_plan_job* trial) {
+  const stow_plan* plan = trial->plan;
+  bool is_asked = trial->graph != f->job->graph || keeps_aliases(f->job, plan);
   for (size_t i = 0; i < f->candidates.count && is_asked; ++i) {
     is_asked = !is_taken[i] || has_aliases(at(f, i), plan);
   }
@@ -113,7 +120,7 @@ static cli_exit make_trial(finder* f, const bool* is_taken, cli_plan_job* trial,
   stow_status status = STOW_OK;
   for (size_t i = 0; i < f->candidates.count; ++i) {
     if (is_taken[i]) {
-      change_job(at(f, i), trial);
+      change_job(f, at(f, i), trial);
     }
   }
   CLI_TRY(cli_plan_request_options(&trial->request, &options));
@@ -126,7 +133,7 @@ static cli_exit make_trial(finder* f, const bool* is_taken, cli_plan_job* trial,
   status = status == STOW_OK ? cli_plan_job_search(trial, &options, &diag) : status;
   status = status == STOW_OK ? cli_plan_job_prove(trial, &diag) : status;
   f->is_stopped = trial->search.stopped_by != NULL;
-  if (status == STOW_OK && !f->is_stopped && is_as_asked(f, is_taken, trial->plan)) {
+  if (status == STOW_OK && !f->is_stopped && is_as_asked(f, is_taken, trial)) {
     *out_arena = stow_plan_arena_size(trial->plan);
   }
   return status == STOW_ERR_OUT_OF_MEMORY ? cli_fail_memory() : CLI_YES;
@@ -265,6 +272,55 @@ static cli_exit add_aliases(finder* f) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Near rules
+
+static bool has_outputs_in_inputs(const cli_plan_job* job) {
+  bool has = false;
+  for (size_t i = 0; i < stow_graph_output_count(job->graph); ++i) {
+    has = has || is_input(job->graph, stow_plan_root(job->plan, stow_graph_outputs(job->graph)[i]));
+  }
+  return has;
+}
+
+// Which near rules of |off| would fire, alone: a graph that has nothing for them is soon passed.
+static cli_exit count_firings(const cli_plan_job* job, uint32_t off, size_t* out_count) {
+  stow_rewrite_options options = cli_rewrite_options(&job->request.rewrite);
+  stow_rewritten* rewritten = NULL;
+  options.off = ~off;
+  *out_count = 0;
+  CLI_TRY(cli_rewrite_graph(job->given, &options, job->source.label, &rewritten));
+  for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
+    *out_count += stow_rewritten_count(rewritten, (stow_rewrite_rule)i);
+  }
+  stow_rewritten_destroy(rewritten);
+  return CLI_YES;
+}
+
+// Values of the other graph have other ids, so this is not tried together with other hints.
+static cli_exit add_near(finder* f) {
+  const cli_plan_job* job = f->job;
+  stow_rewrite_options options = cli_rewrite_options(&job->request.rewrite);
+  bool are_near = options.off != 0;
+  for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
+    stow_rewrite_rule rule = (stow_rewrite_rule)i;
+    bool is_off = (options.off & stow_rewrite_bit(rule)) != 0;
+    are_near = are_near && (!is_off || stow_rewrite_rule_is_near(rule));
+  }
+  if (!are_near || job->rewritten == NULL || job->schedule != NULL || job->start != NULL ||
+      has_outputs_in_inputs(job)) {
+    return CLI_YES;
+  }
+  size_t count;
+  CLI_TRY(count_firings(job, options.off, &count));
+  if (count == 0) {
+    return CLI_YES;
+  }
+  options.off = 0;
+  CLI_TRY(cli_rewrite_graph(job->given, &options, job->source.label, &f->near));
+  return add_plain(f, NEAR, "--rewrite near");
+}
+
+// ---------------------------------------------------------------------------------------------
 // The best of them
 
 // In the order in which they may spend nodes: what often saves most comes first.
@@ -273,6 +329,7 @@ static cli_exit find_candidates(finder* f) {
   bool is_fastest = job->kernels.fastest && job->runs == &job->kernels;
   CLI_TRY(job->order == CLI_ORDER_AUTO ? CLI_YES : add_plain(f, ORDER, "--order auto"));
   CLI_TRY(is_fastest ? add_plain(f, KERNELS, "--kernels stowage") : CLI_YES);
+  CLI_TRY(add_near(f));
   CLI_TRY(add_all_inputs(f));
   CLI_TRY(add_inputs(f));
   return add_aliases(f);
@@ -318,7 +375,8 @@ static cli_exit plan_together(finder* f, bool* is_taken) {
   size_t count = 0;
   bool is_done = true;
   for (size_t i = 0; i < f->candidates.count && is_done; ++i) {
-    is_taken[i] = at(f, i)->arena != NO_ARENA && (at(f, i)->kind != CONSUME || !has_all);
+    is_taken[i] = at(f, i)->arena != NO_ARENA && at(f, i)->kind != NEAR &&
+                  (at(f, i)->kind != CONSUME || !has_all);
     if (is_taken[i]) {
       const stow_string* text = &at(f, i)->text;
       is_done = append(&c.text, stow_str_of(count++ == 0 ? "" : " ")) &&
@@ -378,5 +436,6 @@ cli_exit cli_plan_job_add_hints(cli_plan_job* job) {
   }
   cli_list_free(&f.candidates, sizeof(candidate));
   cli_list_free(&f.pairs, sizeof(cli_alias_pair));
+  stow_rewritten_destroy(f.near);
   return code;
 }

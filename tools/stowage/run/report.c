@@ -215,6 +215,17 @@ static void print_times(const cli_run* run, cli_output* output) {
             run->request.warmup);
 }
 
+static void print_nearness(const cli_nearness* near, cli_output* output) {
+  if (near->is_compared && near->has_quanta) {
+    cli_print(output, "  %-15s at most %.0f quant%s from the model as it is\n", "near",
+              near->quanta, near->quanta == 1 ? "um" : "a");
+  }
+  if (near->is_compared && near->has_floats) {
+    cli_print(output, "  %-15s at most %.3g from the model as it is, %.3g of the largest element\n",
+              "near", near->absolute, near->relative);
+  }
+}
+
 void cli_run_print_text(const cli_run* run, cli_output* output) {
   char label[1024];
   char name[NAME_SIZE];
@@ -230,9 +241,9 @@ void cli_run_print_text(const cli_run* run, cli_output* output) {
   }
   if (run->is_checked) {
     cli_print(output, "  %-15s %s a run without %sshared bytes\n", "checked",
-              run->is_different ? "DIFFERENT from" : "the same bits as",
-              run->job.graph == run->job.given ? "" : "rewriting and ");
+              run->is_different ? "DIFFERENT from" : "the same bits as", cli_run_unlike(run));
   }
+  print_nearness(&run->near, output);
   cli_print(output, "\nOutputs:\n");
   for (size_t i = 0; i < run->results.count && i < SHOWN_OUTPUTS; ++i) {
     print_output(run, i, output);
@@ -247,6 +258,23 @@ void cli_run_print_text(const cli_run* run, cli_output* output) {
 
 // ---------------------------------------------------------------------------------------------
 // JSON
+
+static void print_json_nearness(const cli_nearness* near, cli_output* output) {
+  char quanta[CLI_ELEMENT_SIZE] = "null", absolute[CLI_ELEMENT_SIZE] = "null";
+  char relative[CLI_ELEMENT_SIZE] = "null";
+  if (!near->is_compared) {
+    return;
+  }
+  if (near->has_quanta) {
+    cli_format_json_number(near->quanta, quanta);
+  }
+  if (near->has_floats) {
+    cli_format_json_number(near->absolute, absolute);
+    cli_format_json_number(near->relative, relative);
+  }
+  cli_print(output, "  \"near\": {\"quanta\": %s, \"absolute\": %s, \"relative\": %s},\n", quanta,
+            absolute, relative);
+}
 
 static void print_json_number(cli_output* output, const char* key, double number) {
   char text[CLI_ELEMENT_SIZE];
@@ -369,6 +397,7 @@ void cli_run_print_json(const cli_run* run, cli_output* output) {
   if (run->is_checked) {
     cli_print(output, "  \"check\": \"%s\",\n", run->is_different ? "different" : "same");
   }
+  print_json_nearness(&run->near, output);
   if (run->request.paranoid) {
     cli_print(output, "  \"paranoid\": true,\n");
   }

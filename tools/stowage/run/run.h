@@ -75,6 +75,16 @@ typedef struct cli_times {
   cli_list runs;  // of uint64_t, without the first and those to warm up
 } cli_times;
 
+// How far outputs are from those of the model as it is, after near rules.
+typedef struct cli_nearness {
+  bool is_compared;
+  bool has_quanta;  // of outputs that are integers, or were dequantised with one scale
+  double quanta;    // at most
+  bool has_floats;  // of others
+  double absolute;  // at most
+  double relative;  // that, of the largest element of its output
+} cli_nearness;
+
 struct cli_profile;
 struct cli_digests;
 
@@ -131,6 +141,7 @@ typedef struct cli_run {
   bool is_stopped;      // by a signal, with something measured
   bool is_checked;
   bool is_different;  // from the run without sharing
+  cli_nearness near;
 } cli_run;
 
 // Inputs (inputs.c). All complain.
@@ -164,9 +175,12 @@ cli_exit cli_engine_results(cli_engine* engine, const cli_run* run, cli_list* ou
 void cli_engine_close(cli_engine* engine);
 void cli_results_free(cli_list* results);
 
-// Runs the model again with a plan in which no bytes are shared, and compares (check.c). Complains,
-// but not of a signal.
+// Runs the model again with a plan in which no bytes are shared, and compares (check.c). If near
+// rules fired, the model as it is runs, too, and outputs are measured. Complains, but not of a
+// signal.
 cli_exit cli_run_check(cli_run* run, cli_engine* engine);
+// What the run that it is compared with is without, beside shared bytes: "rewriting and ".
+const char* cli_run_unlike(const cli_run* run);
 
 // What steps computed, in short: enough to find the first that differs between two runs.
 typedef struct cli_digest {

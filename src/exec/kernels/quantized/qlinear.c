@@ -184,26 +184,41 @@ typedef struct softmax_task {
   float exps[256];  // of the distance from the largest
 } softmax_task;
 
-// Codes in the order of their numbers.
-static int rank_of(const stow_tensor* x, size_t i) {
-  uint8_t code = ((const uint8_t*)x->data)[i];
-  return x->dtype == STOW_I8 ? code ^ 0x80 : code;
-}
-
-static void softmax_row(const softmax_task* t, size_t first) {
-  int largest = 0;
+// Of a row, from |first| on: the largest code, in the order of numbers, and what exponentials add
+// up to. |flip| turns codes of i8 into that order.
+static double sum_row(const softmax_task* t, size_t first, uint8_t flip, uint8_t* out_largest) {
+  const uint8_t* x = (const uint8_t*)t->x->data + first;
+  uint8_t largest = 0;
   for (size_t i = 0; i < t->length; ++i) {
-    int rank = rank_of(t->x, first + i * t->stride);
+    uint8_t rank = x[i * t->stride] ^ flip;
     largest = rank > largest ? rank : largest;
   }
   double sum = 0;
   for (size_t i = 0; i < t->length; ++i) {
-    sum += (double)t->exps[largest - rank_of(t->x, first + i * t->stride)];
+    sum += (double)t->exps[largest - (x[i * t->stride] ^ flip)];
   }
+  *out_largest = largest;
+  return sum;
+}
+
+// Results depend on the distance from the largest alone: a long row has a table of them.
+static void softmax_row(const softmax_task* t, size_t first) {
+  const uint8_t* x = (const uint8_t*)t->x->data + first;
+  uint8_t* out = (uint8_t*)t->out->data + first;
+  uint8_t flip = t->x->dtype == STOW_I8 ? 0x80 : 0;
+  uint8_t largest;
+  double sum = sum_row(t, first, flip, &largest);
+  bool has_table = t->length > 256;
+  size_t count = has_table ? (size_t)largest + 1 : t->length;
+  float numbers[256];
+  uint8_t codes[256];
+  for (size_t i = 0; i < count; ++i) {
+    size_t distance = has_table ? i : (size_t)(largest - (x[i * t->stride] ^ flip));
+    numbers[i] = (float)((double)t->exps[distance] / sum);
+  }
+  stowi_kernel_quantize_by(t->out_scale, t->out->dtype, codes, 0, count, numbers);
   for (size_t i = 0; i < t->length; ++i) {
-    size_t at = first + i * t->stride;
-    float number = (float)((double)t->exps[largest - rank_of(t->x, at)] / sum);
-    stowi_kernel_quantize_by(t->out_scale, t->out->dtype, t->out->data, at, 1, &number);
+    out[i * t->stride] = codes[has_table ? (size_t)(largest - (x[i * t->stride] ^ flip)) : i];
   }
 }
 

@@ -1,0 +1,21 @@
+// Runs a graph, rewritten or not, and keeps its first output.
+#ifndef STOWAGE_TESTS_REWRITE_RUN_TEXT_H_
+#define STOWAGE_TESTS_REWRITE_RUN_TEXT_H_
+
+#include <stowage/exec.h>
+#include <stowage/rewrite.h>
+
+#define RUN_MOST 4096  // bytes of an output
+
+typedef struct run_output {
+  stow_dtype dtype;
+  size_t count;
+  unsigned char data[RUN_MOST];
+} run_output;
+
+// Runs |graph|, or what |rewritten| made of it, if that is not NULL, with inputs that follow from
+// |seed|: integers are any, floats between -2 and 2. Ends the program on failure.
+void run_first_output(const stow_graph* graph, const stow_rewritten* rewritten, uint64_t seed,
+                      run_output* out);
+
+#endif  // STOWAGE_TESTS_REWRITE_RUN_TEXT_H_
