@@ -127,7 +127,7 @@ for list in exact near,-qdq; do
 done
 run plan "$q" $kernels --rewrite -fold --format plan
 expect 0 ARuleIsLeftOutOfTheDefault
-says "# rewrite=v2 identities=0 cse=0 dead=0 fold=off qdq=1 norms=off fold_limit=2"
+says "# rewrite=v2 identities=0 cse=0 dead=0 fold=off blocks=0 products=0 columns=0 qdq=1 norms=off fold_limit=2"
 cat >"$work/n.stow" <<'END'
 graph @n {
   %0 = input "x" : f32[2, 4]

@@ -80,6 +80,7 @@ enum {
   STREAM_ROWS = 2,  // products of so few rows are not packed
   PIECE = 4096,     // columns that are streamed at a time
   LEAN_PIECE = 32,  // the same without scratch
+  LEAN_DEPTH = 32,  // steps of k in a block without scratch, an even number
 };
 
 static size_t even(size_t k) { return (k + 1) / 2 * 2; }
@@ -256,17 +257,27 @@ void stowi_kernel_integer_gemm_alone(const stowi_kernel_integer_gemm* gemm, void
 }
 
 // ---------------------------------------------------------------------------------------------
-// Without scratch: rows of b stream past pieces of c if they are contiguous; otherwise each element
-// of c is a sum along k.
+// Without scratch: small blocks are packed on the stack. Products of one or two rows are streamed
+// in pieces, if the rows of b are contiguous.
 
-static uint32_t dot(const stowi_kernel_integer_gemm* g, size_t i, size_t j) {
-  int32_t a_zero = zero_at(g->a_zero, g->a_zero_step, i);
-  int32_t b_zero = zero_at(g->b_zero, g->b_zero_step, j);
-  uint32_t sum = 0;
-  for (size_t p = 0; p < g->k; ++p) {
-    sum += (uint32_t)((byte_at(&g->a, i, p) - a_zero) * (byte_at(&g->b, p, j) - b_zero));
+static void multiply_lean(const stowi_kernel_integer_tiles* tiles,
+                          const stowi_kernel_integer_gemm* g) {
+  _Alignas(64) int16_t a[STOWI_KERNEL_INTEGER_ROWS * LEAN_DEPTH];
+  _Alignas(64) int16_t b[LEAN_DEPTH * STOWI_KERNEL_INTEGER_COLUMNS];
+  for (size_t column = 0; column < g->n; column += tiles->columns) {
+    size_t columns = stowi_kernel_smaller(g->n - column, tiles->columns);
+    for (size_t step = 0; step < g->k; step += LEAN_DEPTH) {
+      size_t steps = stowi_kernel_smaller(g->k - step, LEAN_DEPTH);
+      pack_b(tiles, g, step, steps, column, columns, b);
+      for (size_t i = 0; i < g->m;) {
+        size_t height = panel_rows(g->m - i);
+        pack_a(tiles, g, i, height, step, steps, a);
+        tile_at(tiles, height, columns, even(steps) / 2, a, b, g->c + i * g->c_row + column,
+                g->c_row, true);
+        i += height;
+      }
+    }
   }
-  return sum;
 }
 
 static void stream_piece(const stowi_kernel_integer_tiles* tiles,
@@ -290,11 +301,11 @@ void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm, bool 
     clear(gemm);
   }
   const stowi_kernel_integer_tiles* tiles = integer_tiles_best();
-  for (size_t j = 0; j < gemm->n && gemm->b.column == 1; j += LEAN_PIECE) {
-    stream_piece(tiles, gemm, j, stowi_kernel_smaller(gemm->n - j, LEAN_PIECE));
+  if (gemm->m > STREAM_ROWS || gemm->b.column != 1) {
+    multiply_lean(tiles, gemm);
+    return;
   }
-  for (size_t at = 0; at < gemm->m * gemm->n && gemm->b.column != 1; ++at) {
-    int32_t* c = gemm->c + at / gemm->n * gemm->c_row + at % gemm->n;
-    *c = (int32_t)((uint32_t)*c + dot(gemm, at / gemm->n, at % gemm->n));
+  for (size_t j = 0; j < gemm->n; j += LEAN_PIECE) {
+    stream_piece(tiles, gemm, j, stowi_kernel_smaller(gemm->n - j, LEAN_PIECE));
   }
 }

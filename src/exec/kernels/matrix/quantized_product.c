@@ -105,7 +105,7 @@ stow_status stowi_kernel_quantized_operands_scratch(const stow_kernel_call* call
 // The one row of a product that has no more is summed in longer parts, as what counts then is that
 // b is read in long pieces; but not where memory is short. Parts are finished some columns at a
 // time.
-enum { ROW_COLUMNS = 4096, SHORT_ROW_COLUMNS = 1024, MADE_STEPS = 64 };
+enum { ROW_COLUMNS = 4096, SHORT_ROW_COLUMNS = 1024, MADE_STEPS = 64, LEAN_ROWS = 16 };
 
 typedef struct room {
   int32_t* sums;
@@ -117,6 +117,13 @@ typedef struct room {
 static size_t padded(size_t count) { return (count + 15) / 16 * 16; }
 
 static bool is_last(uint32_t variant) { return variant + 1 >= STOWI_KERNEL_QUANTIZED_VARIANTS; }
+
+// Without room for packed factors, b is packed again for the rows of each part: these are more than
+// other products have.
+static void choose_parts(stowi_kernel_product* p, uint32_t variant) {
+  stowi_kernel_part_choose(p, variant);
+  p->part_rows = is_last(variant) ? LEAN_ROWS : p->part_rows;
+}
 
 static size_t row_columns(const stowi_kernel_product* p, uint32_t variant) {
   size_t most = variant == 0 ? ROW_COLUMNS : SHORT_ROW_COLUMNS;
@@ -145,7 +152,7 @@ uint64_t stowi_kernel_quantized_scratch(const stow_kernel_call* call, const stow
                                         bool makes_a) {
   uint32_t variant = stowi_kernel_variant(call);
   stowi_kernel_product joined = stowi_kernel_product_joined(p);
-  stowi_kernel_part_choose(&joined, variant);
+  choose_parts(&joined, variant);
   uint64_t made = makes_a && is_last(variant) ? made_size(&joined) : 0;
   return (worker_scratch(&joined, variant) + made) * call->workers;
 }
@@ -248,7 +255,7 @@ static void run_row_parts(void* user, size_t begin, size_t end, uint32_t worker)
 void stowi_kernel_quantized_run(const stowi_kernel_quantized* quantized, void* scratch) {
   stowi_kernel_quantized q = *quantized;
   division d = {.q = &q, .scratch = scratch, .variant = stowi_kernel_variant(q.call)};
-  stowi_kernel_part_choose(&q.product, d.variant);
+  choose_parts(&q.product, d.variant);
   d.scratch_size =
       worker_scratch(&q.product, d.variant) + (q.make_a != NULL ? made_size(&q.product) : 0);
   size_t count = stowi_kernel_part_count(&q.product);
