@@ -24,7 +24,7 @@ name=TextIsNotRewritten
 if grep -q rewritten "$out"; then fail "it is"; else pass; fi
 run plan "$g" $kernels --rewrite exact --explain
 expect 0 TextIsRewrittenOnRequest
-says "rewritten       identities 1, fold 1; weights 32 "
+says "rewritten       identities 1, fold 1, weights 32 "
 says "folded                      32 B"
 says "rewritten by fold: 1"
 says "  bent + bent twice"

@@ -3,6 +3,7 @@
 #include "plan/summary.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graphs/info.h"
@@ -209,23 +210,42 @@ void cli_summary_print_packed(const stow_plan* plan, cli_output* output) {
   }
 }
 
-// `rewritten       12 identities, 3 cse; weights 4000 → 3800 B`
+#define LABEL_WIDTH 18  // where values of lines begin
+#define LINE_WIDTH 80
+
+// Prints |text| after a comma, or on the next line if there is no room.
+static void print_item(cli_output* output, size_t* column, const char* text) {
+  size_t size = strlen(text);
+  bool is_first = *column == LABEL_WIDTH;
+  bool fits = *column + (is_first ? 0 : 2) + size + 1 <= LINE_WIDTH;
+  if (is_first || fits) {
+    cli_print(output, "%s%s", is_first ? "" : ", ", text);
+    *column += size + (is_first ? 0 : 2);
+  } else {
+    cli_print(output, ",\n%*s%s", LABEL_WIDTH, "", text);
+    *column = LABEL_WIDTH + size;
+  }
+}
+
+// `rewritten       identities 12, cse 3, fold 1, weights 4000 → 3800 B`
 static void print_rewritten(const stow_rewritten* rewritten, cli_output* output) {
-  size_t total = 0;
+  size_t column = LABEL_WIDTH;
+  char text[96];
   cli_print(output, "  %-15s ", "rewritten");
   for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
     stow_rewrite_rule rule = (stow_rewrite_rule)i;
     size_t count = stow_rewritten_count(rewritten, rule);
     if (count > 0) {
-      cli_print(output, "%s%s %zu", total == 0 ? "" : ", ", stow_rewrite_rule_name(rule), count);
-      total += count;
+      snprintf(text, sizeof text, "%s %zu", stow_rewrite_rule_name(rule), count);
+      print_item(output, &column, text);
     }
   }
   stow_rewritten_info info = {.struct_size = sizeof info};
   (void)stow_rewritten_describe(rewritten, &info);
   if (stow_rewritten_count(rewritten, STOW_REWRITE_FOLD) > 0) {
-    cli_print(output, "; weights %" PRIu64 " \xE2\x86\x92 %" PRIu64 " B", info.weights_before,
-              info.weights_after);
+    snprintf(text, sizeof text, "weights %" PRIu64 " \xE2\x86\x92 %" PRIu64 " B",
+             info.weights_before, info.weights_after);
+    print_item(output, &column, text);
   }
   cli_print(output, "\n");
 }
@@ -234,7 +254,7 @@ void cli_summary_print_folded(const stow_graph* graph, cli_output* output) {
   uint64_t bytes = cli_folded_bytes(graph);
   if (bytes != 0) {
     cli_print_size(output, "folded", bytes);
-    cli_print(output, "   of the weights, computed at start\n");
+    cli_print(output, "   of the weights, made at start\n");
   }
 }
 

@@ -30,7 +30,7 @@ void cli_summary_print(const cli_summary* summary, cli_output* output);
 // `packed  42467328 B  40.5 MiB  RAM in a run, const in an export`: weights that are copied
 // once for their kernels, if there are any.
 void cli_summary_print_packed(const stow_plan* plan, cli_output* output);
-// `folded  79664640 B  76.0 MiB  of the weights, computed at start`, if there are any.
+// `folded  79664640 B  76.0 MiB  of the weights, made at start`, if there are any.
 void cli_summary_print_folded(const stow_graph* graph, cli_output* output);
 
 // Bytes of values and scratch that live at the plan's peak.
