@@ -213,17 +213,20 @@ def output_bytes(model, shapes):
     import numpy
     total = 0
     for info in model.graph.output:
+        if not info.type.tensor_type.elem_type:
+            continue  # declared for its shape
         dtype = onnx.helper.tensor_dtype_to_np_dtype(info.type.tensor_type.elem_type)
         total += int(numpy.prod(shapes.get(info.name, [0]))) * numpy.dtype(dtype).itemsize
     return total
 
 
 def best_theirs(entry, options, scratch):
-    """The fewest bytes of any level: (bytes, level, what was counted)."""
+    """The fewest bytes of any level, (bytes, level, symbols, what was counted), and a run."""
     import onnx
-    found = []
+    found, run = [], {}
     for name in ("open", "numbers") if entry.binds else ("open",):
         model = onnx.load(entry.path)
+        declare_outputs(model, [w.rsplit("=", 1)[0] for w in words_of(entry, "--shape")[1::2]])
         if name == "numbers":
             model_table.bind_inputs(model, entry.binds)
         for level in LEVELS:
@@ -231,18 +234,19 @@ def best_theirs(entry, options, scratch):
             if "failed" in seen:
                 print(f"{entry.label}, level {level}: {seen['failed']}", file=sys.stderr)
                 continue
+            run = seen
             counted = [(seen["unplanned"], level, name, "live bytes")]
             if seen["block"] and not has_bodies(model.graph):
                 block = seen["block"] + output_bytes(model, seen["outputs"])
                 counted.append((block, level, name, "block and outputs"))
             found += counted
-    return min(found) if found else None
+    return min(found) if found else None, run
 
 
 def compare_best(entry, options):
-    words = [w for pair in zip(entry.args[::2], entry.args[1::2]) for w in pair]
     with tempfile.TemporaryDirectory() as scratch:
-        theirs = best_theirs(entry, options, scratch)
+        theirs, run = best_theirs(entry, options, scratch)
+    words = words_of(entry, "--bind", "--value") + shapes_seen(entry, {"open": run})
     ours = {}
     for name, more in (("rewritten", []), ("as it is", ["--rewrite", "none"])):
         ours[name] = attempt(lambda m=more: {"arena": run_json(
