@@ -16,7 +16,7 @@
 #define MOST_WHOLE 8
 
 typedef struct text {
-  char data[16384];
+  char data[24576];
   size_t size;
 } text;
 
@@ -351,23 +351,23 @@ TEST(FunctionsReadPackedWeights) {
   text t = {.size = 0};
   put(&t,
       "graph @g {\n  function @f {\n    %%0 = input \"x\" : f32[?rows, 16]\n"
-      "    %%1 = input \"w\" : f32[16, 40]\n    %%2 = matmul(%%0, %%1) : f32[?rows, 40]\n"
-      "    %%3 = tanh(%%2) : f32[?rows, 40]\n    return %%3\n  }\n"
+      "    %%1 = input \"w\" : f32[16, 64]\n    %%2 = matmul(%%0, %%1) : f32[?rows, 64]\n"
+      "    %%3 = tanh(%%2) : f32[?rows, 64]\n    return %%3\n  }\n"
       "  %%0 = input \"x\" : f32[301, 16]\n  %%1 = constant \"w\" {data = [");
-  for (int i = 0; i < 640; ++i) {
+  for (int i = 0; i < 1024; ++i) {
     put(&t, "%s%d", i == 0 ? "" : ", ", i % 23 - 11);
   }
   put(&t,
-      "]} : f32[16, 40]\n  %%2 = add(%%1, %%1) : f32[16, 40]\n"
-      "  %%3 = constant \"half\" {data = [0.5]} : f32[]\n  %%4 = mul(%%2, %%3) : f32[16, 40]\n"
-      "  %%5 = matmul(%%0, %%4) : f32[301, 40]\n  %%6 = tanh(%%5) : f32[301, 40]\n"
+      "]} : f32[16, 64]\n  %%2 = add(%%1, %%1) : f32[16, 64]\n"
+      "  %%3 = constant \"half\" {data = [0.5]} : f32[]\n  %%4 = mul(%%2, %%3) : f32[16, 64]\n"
+      "  %%5 = matmul(%%0, %%4) : f32[301, 64]\n  %%6 = tanh(%%5) : f32[301, 64]\n"
       "  %%7 = constant \"again\" {data = [");
-  for (int i = 0; i < 640; ++i) {
+  for (int i = 0; i < 1024; ++i) {
     put(&t, "%s%d", i == 0 ? "" : ", ", i % 23 - 11);
   }
   put(&t,
-      "]} : f32[16, 40]\n"
-      "  %%8 = blocks(%%0, %%7) {function = \"f\", rows = 301} : f32[301, 40]\n"
+      "]} : f32[16, 64]\n"
+      "  %%8 = blocks(%%0, %%7) {function = \"f\", rows = 301} : f32[301, 64]\n"
       "  return %%6, %%8\n}\n");
   stow_module* module = NULL;
   REQUIRE(stow_module_parse(t.data, t.size, NULL, NULL, stow_allocator_default(), NULL, &module) ==
