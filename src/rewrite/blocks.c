@@ -30,12 +30,13 @@ static stow_status add_inputs(stowi_rewrite_maker* m, stow_node node) {
   for (size_t k = 0; k < stow_graph_operand_count(m->graph, node); ++k) {
     stow_value value = stow_graph_operands(m->graph, node)[k];
     stowi_rewrite_use use = stowi_rewrite_use_of(m->graph, node, k);
-    if (value != STOW_VALUE_NONE && stowi_rewrite_maker_find(m, value, use) == STOW_VALUE_NONE) {
+    if (value != STOW_VALUE_NONE &&
+        stowi_rewrite_maker_find(m, value, (int)use) == STOW_VALUE_NONE) {
       const stow_type* whole = stow_graph_type(m->graph, value);
       stowi_rewrite_part part;
       (void)stowi_rewrite_space_cut(space_of(m), whole, use, &part);
       stow_type type = part_type(m, whole->dtype, &part);
-      STOW_TRY(stowi_rewrite_maker_input(m, value, use, &type, part.divide));
+      STOW_TRY(stowi_rewrite_maker_input(m, value, (int)use, &type, part.divide));
     }
   }
   return STOW_OK;
@@ -83,8 +84,9 @@ static void add_operands(const stowi_rewrite_maker* m, stow_call* call, stow_nod
   for (size_t k = 0; k < stow_graph_operand_count(m->graph, node); ++k) {
     stow_value value = stow_graph_operands(m->graph, node)[k];
     stowi_rewrite_use use = stowi_rewrite_use_of(m->graph, node, k);
-    stow_call_operand(
-        call, value == STOW_VALUE_NONE ? STOW_VALUE_NONE : stowi_rewrite_maker_find(m, value, use));
+    stow_call_operand(call, value == STOW_VALUE_NONE
+                                ? STOW_VALUE_NONE
+                                : stowi_rewrite_maker_find(m, value, (int)use));
   }
 }
 
