@@ -61,31 +61,8 @@ typedef struct finder {
 // ---------------------------------------------------------------------------------------------
 // Nodes
 
-static bool is_whole(const stow_type* type) {
-  bool is = stow_dtype_bits(type->dtype) % 8 == 0;
-  for (uint32_t i = 0; i < type->rank; ++i) {
-    is = is && type->dims[i] > 0;
-  }
-  return is;
-}
-
-// What may be written into must be read where it is.
-static bool can_read_later(const finder* f, stow_value value) {
-  return is_whole(stow_graph_type(f->graph, value)) &&
-         !stowi_bits_has(&f->pass->facts.fixed, f->load.lives.roots[value]);
-}
-
 static bool is_candidate(const finder* f, stow_node node) {
-  if (f->place[node] != 0 || stowi_rewrite_is_barrier(f->graph, node) ||
-      stow_graph_result_count(f->graph, node) != 1 || stowi_rewrite_is_bounded(f->graph, node)) {
-    return false;
-  }
-  bool is = is_whole(stow_graph_type(f->graph, stow_graph_first_result(f->graph, node)));
-  for (size_t k = 0; is && k < stow_graph_operand_count(f->graph, node); ++k) {
-    stow_value operand = stow_graph_operands(f->graph, node)[k];
-    is = operand == STOW_VALUE_NONE || can_read_later(f, operand);
-  }
-  return is;
+  return f->place[node] == 0 && stowi_rewrite_can_fuse(&f->load, &f->pass->facts, node);
 }
 
 // How often nodes of the cluster read |value|; SIZE_MAX if one reads more than the same row.

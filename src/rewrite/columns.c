@@ -108,14 +108,6 @@ static const stow_type* result_type(const stow_graph* graph, stow_node node) {
   return stow_graph_type(graph, stow_graph_first_result(graph, node));
 }
 
-static bool is_whole(const stow_type* type) {
-  bool is = stow_dtype_bits(type->dtype) % 8 == 0;
-  for (uint32_t i = 0; i < type->rank; ++i) {
-    is = is && type->dims[i] > 0;
-  }
-  return is;
-}
-
 static bool are_all(const stow_attr* list, int64_t number) {
   bool are = true;
   for (size_t i = 0; i < list->count; ++i) {
@@ -223,23 +215,8 @@ static bool side_part(const stow_graph* graph, stow_node node, size_t k, const l
 // ---------------------------------------------------------------------------------------------
 // Chains
 
-static bool can_read(const finder* f, stow_value value) {
-  return is_whole(stow_graph_type(f->graph, value)) &&
-         !stowi_bits_has(&f->pass->facts.fixed, f->load->lives.roots[value]);
-}
-
 static bool is_candidate(const finder* f, stow_node node) {
-  if (f->pass->is_dropped[node] || stowi_rewrite_is_barrier(f->graph, node) ||
-      stow_graph_result_count(f->graph, node) != 1 || stowi_rewrite_is_bounded(f->graph, node) ||
-      !is_whole(result_type(f->graph, node))) {
-    return false;
-  }
-  bool is = true;
-  for (size_t k = 0; is && k < stow_graph_operand_count(f->graph, node); ++k) {
-    stow_value operand = stow_graph_operands(f->graph, node)[k];
-    is = operand == STOW_VALUE_NONE || can_read(f, operand);
-  }
-  return is;
+  return !f->pass->is_dropped[node] && stowi_rewrite_can_fuse(f->load, &f->pass->facts, node);
 }
 
 static bool can_join(const finder* f, stow_node node) {

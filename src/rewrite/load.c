@@ -115,6 +115,31 @@ void stowi_rewrite_load_free(stowi_rewrite_load* load) {
 // ---------------------------------------------------------------------------------------------
 // As it would be
 
+static bool is_whole(const stow_type* type) {
+  bool is = stow_dtype_bits(type->dtype) % 8 == 0;
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    is = is && type->dims[i] > 0;
+  }
+  return is;
+}
+
+bool stowi_rewrite_can_fuse(const stowi_rewrite_load* load, const stowi_rewrite_facts* facts,
+                            stow_node node) {
+  const stow_graph* graph = load->lives.graph;
+  if (stowi_rewrite_is_barrier(graph, node) || stow_graph_result_count(graph, node) != 1 ||
+      stowi_rewrite_is_bounded(graph, node)) {
+    return false;
+  }
+  bool can = is_whole(stow_graph_type(graph, stow_graph_first_result(graph, node)));
+  for (size_t k = 0; can && k < stow_graph_operand_count(graph, node); ++k) {
+    stow_value operand = stow_graph_operands(graph, node)[k];
+    can =
+        operand == STOW_VALUE_NONE || (is_whole(stow_graph_type(graph, operand)) &&
+                                       !stowi_bits_has(&facts->fixed, load->lives.roots[operand]));
+  }
+  return can;
+}
+
 // |bytes| more at the steps [begin, end], of which those past |last| do not count.
 static void add(stowi_rewrite_load* load, stow_node begin, stow_node end, stow_node last,
                 int64_t bytes) {

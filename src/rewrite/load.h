@@ -5,6 +5,7 @@
 #ifndef STOWAGE_SRC_REWRITE_LOAD_H_
 #define STOWAGE_SRC_REWRITE_LOAD_H_
 
+#include "rewrite/facts.h"
 #include "rewrite/live.h"
 
 typedef struct stowi_rewrite_load {
@@ -18,6 +19,11 @@ typedef struct stowi_rewrite_load {
 stow_status stowi_rewrite_load_init(stowi_rewrite_load* load, const stow_graph* graph,
                                     stow_allocator allocator, stow_diag* diag);
 void stowi_rewrite_load_free(stowi_rewrite_load* load);
+
+// Whether |node| may become part of another one, which reads its operands later: it has one result,
+// and all its values have elements, of whole bytes, and are only written by what makes them.
+bool stowi_rewrite_can_fuse(const stowi_rewrite_load* load, const stowi_rewrite_facts* facts,
+                            stow_node node);
 
 // Nodes that become one, at the last of them, whose result alone remains.
 typedef struct stowi_rewrite_fusion {
