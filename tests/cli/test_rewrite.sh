@@ -76,7 +76,7 @@ run export "$g" --rewrite exact -o "$work/program"
 expect 0 FoldedWeightsAreExported
 name=TheProgramHasTheFoldedWeight
 if grep -q "bent twice" "$work/program/g_weights.c"; then pass; else fail "it has not"; fi
-if command -v cc >/dev/null && command -v make >/dev/null; then
+if command -v "${CC:-cc}" >/dev/null && command -v make >/dev/null; then
   name=TheProgramGivesTheSameBits
   if make -C "$work/program" >"$out" 2>"$err" &&
     "$work/program/g" --random 1 --output "y=$work/y.raw" >"$out" 2>"$err" &&
