@@ -148,8 +148,6 @@ STOW_API const void* stow_folded_weight(void* folded, stow_value value, size_t* 
 // stow_exec_options.on_copied to call. The weight then exists once, as it is packed.
 STOW_API void stow_folded_give_back(stow_folded* folded, const stow_prepared* prepared,
                                     stow_value value);
-// Bytes of all that are there.
-STOW_API size_t stow_folded_size(const stow_folded* folded);
 
 // ---------------------------------------------------------------------------------------------
 // Executors

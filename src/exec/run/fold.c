@@ -192,11 +192,3 @@ void stow_folded_give_back(stow_folded* folded, const stow_prepared* prepared, s
     release(folded, w);
   }
 }
-
-size_t stow_folded_size(const stow_folded* folded) {
-  size_t size = 0;
-  for (size_t i = 0; i < folded->weights.count; ++i) {
-    size += folded->weights.data[i].data == NULL ? 0 : folded->weights.data[i].size;
-  }
-  return size;
-}
