@@ -346,6 +346,13 @@ TEST(ProductsTakeColumnsOfATable) {
   stow_module_destroy(module);
 }
 
+// Elements of a weight of 16 x 64.
+static void put_numbers(text* t) {
+  for (int i = 0; i < 1024; ++i) {
+    put(t, "%s%d", i == 0 ? "" : ", ", i % 23 - 11);
+  }
+}
+
 // A weight that only a product in a function reads is packed once, for blocks of all sizes.
 TEST(FunctionsReadPackedWeights) {
   text t = {.size = 0};
@@ -354,17 +361,13 @@ TEST(FunctionsReadPackedWeights) {
       "    %%1 = input \"w\" : f32[16, 64]\n    %%2 = matmul(%%0, %%1) : f32[?rows, 64]\n"
       "    %%3 = tanh(%%2) : f32[?rows, 64]\n    return %%3\n  }\n"
       "  %%0 = input \"x\" : f32[301, 16]\n  %%1 = constant \"w\" {data = [");
-  for (int i = 0; i < 1024; ++i) {
-    put(&t, "%s%d", i == 0 ? "" : ", ", i % 23 - 11);
-  }
+  put_numbers(&t);
   put(&t,
       "]} : f32[16, 64]\n  %%2 = add(%%1, %%1) : f32[16, 64]\n"
       "  %%3 = constant \"half\" {data = [0.5]} : f32[]\n  %%4 = mul(%%2, %%3) : f32[16, 64]\n"
       "  %%5 = matmul(%%0, %%4) : f32[301, 64]\n  %%6 = tanh(%%5) : f32[301, 64]\n"
       "  %%7 = constant \"again\" {data = [");
-  for (int i = 0; i < 1024; ++i) {
-    put(&t, "%s%d", i == 0 ? "" : ", ", i % 23 - 11);
-  }
+  put_numbers(&t);
   put(&t,
       "]} : f32[16, 64]\n"
       "  %%8 = blocks(%%0, %%7) {function = \"f\", rows = 301} : f32[301, 64]\n"

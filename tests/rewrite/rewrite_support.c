@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/fault.h"
 #include "support/test.h"
 
 stow_module* parse_graph(const char* text) {
@@ -25,6 +26,27 @@ stow_rewritten* rewrite_graph(const stow_graph* graph, const stow_rewrite_option
   stow_status status = stow_rewrite(graph, options, stow_allocator_default(), &diag, &rewritten);
   test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message);
   return rewritten;
+}
+
+typedef struct attempt {
+  const stow_graph* graph;
+  const stow_rewrite_options* options;
+} attempt;
+
+static stow_status rewrite_once(stow_allocator allocator, void* user) {
+  const attempt* a = (const attempt*)user;
+  stow_rewritten* r = NULL;
+  stow_status status = stow_rewrite(a->graph, a->options, allocator, NULL, &r);
+  stow_rewritten_destroy(r);
+  return status;
+}
+
+size_t rewrite_with_faults(const char* text, const stow_rewrite_options* options) {
+  stow_module* module = parse_graph(text);
+  attempt a = {stow_module_graph(module, 0), options};
+  size_t failed = test_fault_sweep(rewrite_once, &a);
+  stow_module_destroy(module);
+  return failed;
 }
 
 static stow_string print_graph(const stow_graph* graph) {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "rewrite/rewrite_support.h"
-#include "support/fault.h"
 #include "support/test.h"
 
 // What is computed before and after, so that neither inputs nor outputs are in the way.
@@ -452,15 +451,4 @@ TEST(FusedValuesAreGone) {
   stow_module_destroy(module);
 }
 
-static stow_status rewrite_once(stow_allocator allocator, void* user) {
-  stow_rewritten* r = NULL;
-  stow_status status = stow_rewrite((const stow_graph*)user, NULL, allocator, NULL, &r);
-  stow_rewritten_destroy(r);
-  return status;
-}
-
-TEST(FusingSurvivesLackOfMemory) {
-  stow_module* module = parse_graph(NORM);
-  CHECK(test_fault_sweep(rewrite_once, stow_module_graph(module, 0)) > 40);
-  stow_module_destroy(module);
-}
+TEST(FusingSurvivesLackOfMemory) { CHECK(rewrite_with_faults(NORM, NULL) > 40); }

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "rewrite/rewrite_support.h"
-#include "support/fault.h"
 #include "support/test.h"
 
 #define FOLDS(text, expected) REWRITES(STOW_REWRITE_FOLD, text, expected)
@@ -207,15 +206,4 @@ TEST(NodesOfRegionsAreFolded) {
       "}\n");
 }
 
-static stow_status rewrite_once(stow_allocator allocator, void* user) {
-  stow_rewritten* r = NULL;
-  stow_status status = stow_rewrite((const stow_graph*)user, NULL, allocator, NULL, &r);
-  stow_rewritten_destroy(r);
-  return status;
-}
-
-TEST(FoldingSurvivesLackOfMemory) {
-  stow_module* module = parse_graph(shared);
-  CHECK(test_fault_sweep(rewrite_once, stow_module_graph(module, 0)) > 50);
-  stow_module_destroy(module);
-}
+TEST(FoldingSurvivesLackOfMemory) { CHECK(rewrite_with_faults(shared, NULL) > 50); }

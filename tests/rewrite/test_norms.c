@@ -6,7 +6,6 @@
 
 #include "rewrite/rewrite_support.h"
 #include "rewrite/run_text.h"
-#include "support/fault.h"
 #include "support/test.h"
 
 #define PARAMS                                                             \
@@ -182,22 +181,13 @@ TEST(NearMissesStay) {
   }
 }
 
-static stow_status rewrite_once(stow_allocator allocator, void* user) {
-  stow_rewritten* r = NULL;
+TEST(RewritingSurvivesLackOfMemory) {
   stow_rewrite_options options;
   stow_rewrite_options_init(&options);
   options.off = 0;
-  stow_status status = stow_rewrite((const stow_graph*)user, &options, allocator, NULL, &r);
-  stow_rewritten_destroy(r);
-  return status;
-}
-
-TEST(RewritingSurvivesLackOfMemory) {
-  stow_module* module = parse_graph(CONV_HEAD "  %7 = conv(%0, %6) : f32" MAP "\n" NORM(
-      MAP) "  %9 = param \"d\" {data = [0x1p+1]} : f32[]\n"
-           "  %10 = mul(%9, %8) : f32" MAP
-           "\n"
-           "  %11 = add(%10, %9) : f32" MAP "\n  return %11\n}\n");
-  CHECK(test_fault_sweep(rewrite_once, stow_module_graph(module, 0)) > 20);
-  stow_module_destroy(module);
+  CHECK(rewrite_with_faults(CONV_HEAD "  %7 = conv(%0, %6) : f32" MAP "\n" NORM(
+                                MAP) "  %9 = param \"d\" {data = [0x1p+1]} : f32[]\n"
+                                     "  %10 = mul(%9, %8) : f32" MAP "\n"
+                                     "  %11 = add(%10, %9) : f32" MAP "\n  return %11\n}\n",
+                            &options) > 20);
 }

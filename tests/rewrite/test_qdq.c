@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "rewrite/rewrite_support.h"
-#include "support/fault.h"
 #include "support/test.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -417,24 +416,14 @@ TEST(ScalesOfWeightsMustBeThoseOfChannels) {
   check_conv(UNBIASED("-4", "[2, 1, 1, 2]"), true);
 }
 
-static stow_status rewrite_once(stow_allocator allocator, void* user) {
-  stow_rewritten* r = NULL;
-  stow_status status = stow_rewrite((const stow_graph*)user, NULL, allocator, NULL, &r);
-  stow_rewritten_destroy(r);
-  return status;
-}
-
 TEST(RewritingSurvivesLackOfMemory) {
   static const char* const rest = BIASED(FLOATS("0x1p-9, -0x1.8p-9"));
   char text[4096];
   snprintf(text, sizeof(text), "%s%s}\n", CONV_HEAD, rest);
-  stow_module* module = parse_graph(text);
-  CHECK(test_fault_sweep(rewrite_once, stow_module_graph(module, 0)) > 20);
-  stow_module_destroy(module);
-  module =
-      parse_graph(HEAD "  %9 = pad(%7) {pads = [0, 0, 1, 1, 0, 0, 1, 1]} : f32[1, 2, 6, 6]\n" SAME
-                       "[1, 2, 6, 6]\n  %11 = sigmoid(%8) : f32[1, 2, 4, 4]\n"
-                       "  %12 = quantize_linear(%11, %2) : u8[1, 2, 4, 4]\n  return %10, %12\n}\n");
-  CHECK(test_fault_sweep(rewrite_once, stow_module_graph(module, 0)) > 20);
-  stow_module_destroy(module);
+  CHECK(rewrite_with_faults(text, NULL) > 20);
+  CHECK(rewrite_with_faults(
+            HEAD "  %9 = pad(%7) {pads = [0, 0, 1, 1, 0, 0, 1, 1]} : f32[1, 2, 6, 6]\n" SAME
+                 "[1, 2, 6, 6]\n  %11 = sigmoid(%8) : f32[1, 2, 4, 4]\n"
+                 "  %12 = quantize_linear(%11, %2) : u8[1, 2, 4, 4]\n  return %10, %12\n}\n",
+            NULL) > 20);
 }

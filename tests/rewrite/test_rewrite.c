@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "rewrite/rewrite_support.h"
-#include "support/fault.h"
 #include "support/struct_size.h"
 #include "support/test.h"
 
@@ -529,15 +528,4 @@ TEST(SymbolsMustHaveValues) {
   stow_module_destroy(module);
 }
 
-static stow_status rewrite_once(stow_allocator allocator, void* user) {
-  stow_rewritten* r = NULL;
-  stow_status status = stow_rewrite((const stow_graph*)user, NULL, allocator, NULL, &r);
-  stow_rewritten_destroy(r);
-  return status;
-}
-
-TEST(RewritingSurvivesLackOfMemory) {
-  stow_module* module = parse_graph(mixed);
-  CHECK(test_fault_sweep(rewrite_once, stow_module_graph(module, 0)) > 20);
-  stow_module_destroy(module);
-}
+TEST(RewritingSurvivesLackOfMemory) { CHECK(rewrite_with_faults(mixed, NULL) > 20); }
