@@ -175,7 +175,7 @@ static bool is_plain_quantization(const stow_graph* graph, stow_node node) {
 }
 
 // The operand of |node|, whose result has layout |l|, that the chain goes on with, and its layout;
-// SIZE_MAX: it is no node of a chain.
+// SIZE_MAX: a chain cannot have it.
 static size_t chain_of(const stow_graph* graph, stow_node node, const layout* l, layout* out) {
   *out = *l;
   if (stowi_graph_is_elementwise(graph, node)) {

@@ -31,7 +31,7 @@ struct stowi_rewrite_maker {
 };
 
 // The value of the function for operand |value| of one of the nodes, used as |use|: what it makes
-// itself, or an input; STOW_VALUE_NONE: there is none yet.
+// itself, or an input; STOW_VALUE_NONE: an input must be added.
 stow_value stowi_rewrite_maker_find(const stowi_rewrite_maker* maker, stow_value value, int use);
 // Adds an input of |type|.
 stow_status stowi_rewrite_maker_input(stowi_rewrite_maker* maker, stow_value value, int use,

@@ -28,7 +28,7 @@ static uint32_t near_rules(void) {
   return rules;
 }
 
-// The first word of the list. False: it is none of these, but may be a rule.
+// The first word of the list, unless it is a rule: then false.
 static bool read_kind(cli_rewrite* rewrite, stow_str word) {
   rewrite->is_none = stow_str_equal(word, stow_str_of("none"));
   bool is_exact = stow_str_equal(word, stow_str_of("exact"));
