@@ -203,6 +203,17 @@ static stow_status prepare_blocks(preparer* p, stow_node node, uint64_t packed) 
   return STOW_OK;
 }
 
+// Of the operands |candidates|, those that the kernel can pack.
+static uint64_t packable_of(const stow_kernel* kernel, const stow_kernel_call* call,
+                            uint64_t candidates) {
+  uint64_t bits = 0;
+  for (size_t k = 0; k < 64 && candidates >> k != 0; ++k) {
+    bool can = (candidates >> k & 1) != 0 && kernel->pack_size(call, k) != 0;
+    bits |= (uint64_t)can << k;
+  }
+  return bits;
+}
+
 static stow_status prepare_node(preparer* p, stow_node node) {
   if (is_structure(p->graph, node)) {
     note_unaligned(p, node);
@@ -219,8 +230,9 @@ static stow_status prepare_node(preparer* p, stow_node node) {
   STOW_TRY(is_blocks ? prepare_blocks(p, node, candidates) : STOW_OK);
   note_unaligned(p, node);
   stowi_exec_frame_call(&p->frame, node);
+  uint64_t packable = is_blocks ? packable_of(kernel, &p->frame.call, candidates) : 0;
   stowi_exec_packer_choose(&p->packer, node, &p->frame.call);
-  if (is_blocks && step->packed != candidates) {
+  if (is_blocks && step->packed != packable) {
     STOW_TRY(prepare_blocks(p, node, step->packed));
   }
   STOW_TRY(ask_prices(p, node, &p->prepared->program.steps[node].kernel));
