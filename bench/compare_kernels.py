@@ -30,9 +30,9 @@ def ask(words):
 
 
 def row(entry, options):
-    plan = [options.stowage, "plan", entry.path, *entry.args, "--format", "json"]
-    run = [options.stowage, "run", entry.path, *entry.args, "--random", "1", "--format", "json",
-           "--repeat", str(options.repeat)]
+    plan = [options.stowage, "plan", entry.path, *entry.args, *options.with_, "--format", "json"]
+    run = [options.stowage, "run", entry.path, *entry.args, *options.with_, "--random", "1",
+           "--format", "json", "--repeat", str(options.repeat)]
     tensors = ask([*plan, "--kernels", "none"])["arena_size"]
     arenas, best = [0, 0], [float("inf")] * 2
     for _ in range(options.rounds):
@@ -52,6 +52,9 @@ def main():
     parser.add_argument("--only", nargs="+", default=[])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--with", dest="with_", action="append", default=[],
+                        help="a further option of the command, as in --with=--rewrite=none; may "
+                        "be repeated")
     options = parser.parse_args()
     print("| " + " | ".join(COLUMNS) + " |\n|" + " --- |" * len(COLUMNS))
     entries, _ = model_table.read_table(options.folder, options.only)

@@ -261,8 +261,9 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1, help="of random inputs")
     parser.add_argument("--level", default="ORT_ENABLE_ALL")
-    parser.add_argument("--with", dest="with_", nargs="*", default=[],
-                        help="further options of stowage run")
+    parser.add_argument("--with", dest="with_", action="append", default=[],
+                        help="a further option of the command, as in --with=--rewrite=none; may "
+                        "be repeated")
     parser.add_argument("--json")
     options = parser.parse_args()
     entries = model_table.read_table(options.models, options.only)[0] if options.models else []

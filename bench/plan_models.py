@@ -2,6 +2,7 @@
 """Plans real models with the command and prints a table of the results.
 
     plan_models.py FOLDER --stowage COMMAND [--only LABEL …] [--repeat N] [--table FILE]
+                   [--with=OPTION …]
     plan_models.py FOLDER --stowage COMMAND… --budget WORDS… [--start] …
 
 FOLDER is what scripts/fetch-models.sh filled; FILE lists other models in the form of
@@ -63,7 +64,8 @@ def repeat(words, times):
 
 
 def row(entry, options):
-    runs = repeat([options.stowage[0], "plan", entry.path, *entry.args, "--hints", "never"],
+    runs = repeat([options.stowage[0], "plan", entry.path, *entry.args, *options.with_,
+                   "--hints", "never"],
                   options.repeat)
     done = runs[0]
     if done.code != 0:
@@ -78,9 +80,9 @@ def row(entry, options):
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
-def start_ms(entry, command, budget, times):
+def start_ms(entry, command, options, budget, times):
     """What `run` reports as its start, or nothing if it refuses."""
-    words = [command, "run", entry.path, *entry.args, *budget, "--random", "1"]
+    words = [command, "run", entry.path, *entry.args, *options.with_, *budget, "--random", "1"]
     found = [re.search(r"^  start +([\d.]+) (\w+)", r.text, re.M) for r in repeat(words, times)]
     return f"{statistics.median(float(f[1]) * UNITS[f[2]] for f in found):.0f}" if all(found) else ""
 
@@ -92,7 +94,8 @@ def compare(entry, options):
         budget = shlex.split(text)
         cells, previous = [entry.label, f"`{text}`" if text else ""], None
         for command in options.stowage:
-            runs = repeat([command, "plan", entry.path, *entry.args, *budget], options.repeat)
+            runs = repeat([command, "plan", entry.path, *entry.args, *options.with_, *budget],
+                          options.repeat)
             arena = runs[0].bytes("arena")
             if runs[0].code != 0:
                 cells += [f"exit {runs[0].code}", "", ""]
@@ -102,7 +105,7 @@ def compare(entry, options):
                           f"{statistics.median(r.cpu for r in runs):.0f}"]
                 previous = arena
             if options.start:
-                cells.append(start_ms(entry, command, budget, options.repeat))
+                cells.append(start_ms(entry, command, options, budget, options.repeat))
         yield "| " + " | ".join(cells) + " |"
 
 
@@ -114,6 +117,9 @@ def main():
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--table", help="a list of other models")
+    parser.add_argument("--with", dest="with_", action="append", default=[],
+                        help="a further option of the command, as in --with=--rewrite=none; may "
+                        "be repeated")
     parser.add_argument("--budget", nargs="+", help="words that are added, such as '--nodes 1M'")
     parser.add_argument("--start", action="store_true", help="also the start of `stowage run`")
     options = parser.parse_args()

@@ -70,7 +70,8 @@ def keywords(folder):
 
 
 def ours(command, path, *options):
-    words = [command, "plan", path, "--io", "external", "--hints", "never", "--format", "json"]
+    words = [command, "plan", path, "--io", "external", "--hints", "never", "--rewrite", "none",
+             "--format", "json"]
     return json.loads(subprocess.run([*words, *options], check=True, capture_output=True).stdout)["arena_size"]
 
 
