@@ -84,24 +84,14 @@ static stow_status add_transpose(stowi_rewrite_pass* pass, const stowi_rewrite_c
   return stow_call_finish(call, pass->diag, NULL);
 }
 
-// Where each dim of the result comes from.
-static void read_perm(const stow_graph* graph, stow_node node, size_t rank, int64_t* out_perm) {
-  const stow_attr* attr = stow_graph_attr(graph, node, "perm");
-  bool is_given = attr != NULL && attr->kind == STOW_ATTR_INTS && attr->count == rank;
-  for (size_t i = 0; i < rank; ++i) {
-    int64_t axis = is_given ? attr->ints[i] : (int64_t)(rank - 1 - i);
-    out_perm[i] = axis < 0 ? axis + (int64_t)rank : axis;
-  }
-}
-
 // The transpose that does what |before| and |node| do. True if that is nothing.
 static bool compose(const stow_graph* graph, stow_node before, stow_node node,
                     stowi_rewrite_change* change) {
   int64_t first[STOW_MAX_RANK], second[STOW_MAX_RANK];
   size_t rank = stow_graph_type(graph, change->first)->rank;
   bool is_nothing = true;
-  read_perm(graph, before, rank, first);
-  read_perm(graph, node, rank, second);
+  stowi_rewrite_read_perm(graph, before, rank, first);
+  stowi_rewrite_read_perm(graph, node, rank, second);
   for (size_t i = 0; i < rank; ++i) {
     change->list[i] = first[second[i]];
     is_nothing = is_nothing && change->list[i] == (int64_t)i;

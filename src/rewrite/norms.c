@@ -169,13 +169,7 @@ static stow_status add_along(stowi_rewrite_pass* pass, stow_value value, uint32_
     dims[i] = i == axis ? (stow_dim)count : 1;
   }
   stow_type type = stow_type_make(STOW_F32, rank, dims);
-  stow_node node;
-  stow_call* call = stow_graph_begin(pass->copier.into, STOW_OP_RESHAPE);
-  stow_call_operand(call, value);
-  stow_call_result_type(call, &type);
-  STOW_TRY(stow_call_finish(call, pass->diag, &node));
-  *out = stow_graph_first_result(pass->copier.into, node);
-  return STOW_OK;
+  return stowi_rewrite_reshape(pass, value, &type, out);
 }
 
 // The weight times a number per channel.

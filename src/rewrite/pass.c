@@ -174,11 +174,32 @@ bool stowi_rewrite_is_reshape(const stow_graph* graph, stow_node node) {
   }
 }
 
+void stowi_rewrite_read_perm(const stow_graph* graph, stow_node node, size_t rank,
+                             int64_t* out_perm) {
+  const stow_attr* attr = stow_graph_attr(graph, node, "perm");
+  bool is_given = attr != NULL && attr->kind == STOW_ATTR_INTS && attr->count == rank;
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t axis = is_given ? attr->ints[i] : (int64_t)(rank - 1 - i);
+    out_perm[i] = axis < 0 ? axis + (int64_t)rank : axis;
+  }
+}
+
 stow_status stowi_rewrite_add_reshape(stowi_rewrite_pass* pass,
                                       const stowi_rewrite_change* change) {
   stow_call* call = stowi_rewrite_begin(pass, change, STOW_OP_RESHAPE);
   stow_call_operand(call, stowi_graph_copier_mapped(&pass->copier, change->operand));
   return stow_call_finish(call, pass->diag, NULL);
+}
+
+stow_status stowi_rewrite_reshape(stowi_rewrite_pass* pass, stow_value value, const stow_type* type,
+                                  stow_value* out) {
+  stow_node node;
+  stow_call* call = stow_graph_begin(pass->copier.into, STOW_OP_RESHAPE);
+  stow_call_operand(call, value);
+  stow_call_result_type(call, type);
+  STOW_TRY(stow_call_finish(call, pass->diag, &node));
+  *out = stow_graph_first_result(pass->copier.into, node);
+  return STOW_OK;
 }
 
 void stowi_rewrite_copy_attrs(const stowi_rewrite_pass* pass, stow_call* call, stow_node node) {

@@ -66,8 +66,14 @@ stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_cha
                                stow_op op);
 // Whether |node| only gives its operand 0 other dims.
 bool stowi_rewrite_is_reshape(const stow_graph* graph, stow_node node);
+// Of a transpose: where each dim of the result comes from.
+void stowi_rewrite_read_perm(const stow_graph* graph, stow_node node, size_t rank,
+                             int64_t* out_perm);
 // The function of a change: a reshape of its operand.
 stow_status stowi_rewrite_add_reshape(stowi_rewrite_pass* pass, const stowi_rewrite_change* change);
+// For functions of changes: |value|, of the new graph, with other dims.
+stow_status stowi_rewrite_reshape(stowi_rewrite_pass* pass, stow_value value, const stow_type* type,
+                                  stow_value* out);
 // Attributes of |node| of the old graph, as they are.
 void stowi_rewrite_copy_attrs(const stowi_rewrite_pass* pass, stow_call* call, stow_node node);
 // Names result 0 of |call| after |value|, by its id in the graph that was handed in: `%7.zero`.
