@@ -15,23 +15,30 @@ void stow_exec_options_defaults(stow_exec_options* options) {
 // ---------------------------------------------------------------------------------------------
 // Parts
 
-// Margins are as large as the alignment, which they keep.
-static stow_status make_margins(stow_exec* exec, stow_diag* diag) {
+// The bytes of the arena, which are not cleared: steps write what later ones read. In paranoia they
+// are, and have margins around them, as large as the alignment, which they keep.
+static stow_status make_memory(stow_exec* exec, stow_diag* diag) {
   uint64_t alignment = stowi_plan_alignment(exec->plan);
   uint64_t size = stow_plan_arena_size(exec->plan);
+  uint64_t margin = exec->options.paranoid ? alignment : 0;
   uint64_t total;
-  if (alignment > PTRDIFF_MAX || !stowi_add_u64(size, 2 * alignment, &total) ||
+  if (alignment > PTRDIFF_MAX || !stowi_add_u64(size + (size == 0), 2 * margin, &total) ||
       total > PTRDIFF_MAX) {
-    return stowi_fail(diag, STOW_ERR_OVERFLOW, "the arena with margins is too large");
+    return stowi_fail(diag, STOW_ERR_OVERFLOW, "an arena of %llu bytes is too large",
+                      (unsigned long long)size);
   }
-  exec->margin = (size_t)alignment;
+  exec->margin = (size_t)margin;
+  exec->memory_alignment = (size_t)alignment;
   exec->memory_size = (size_t)total;
-  exec->memory = (unsigned char*)exec->allocator.reallocate(exec->allocator.user, NULL, 0,
-                                                            exec->memory_size, exec->margin);
+  exec->memory = (unsigned char*)exec->allocator.reallocate(
+      exec->allocator.user, NULL, 0, exec->memory_size, exec->memory_alignment);
   if (exec->memory == NULL) {
-    return stowi_fail_memory(diag);
+    return stowi_fail(diag, STOW_ERR_OUT_OF_MEMORY, "out of memory for an arena of %zu bytes",
+                      exec->memory_size);
   }
-  memset(exec->memory, 0, exec->memory_size);
+  if (exec->options.paranoid) {
+    memset(exec->memory, 0, exec->memory_size);
+  }
   return STOW_OK;
 }
 
@@ -39,18 +46,15 @@ static stow_status make_arena(stow_exec* exec, stow_diag* diag) {
   stow_arena_options options;
   stow_arena_options_init(&options);
   options.track_steps = exec->options.poison;
-  bool is_ours = exec->options.memory == NULL;
-  if (is_ours && exec->options.paranoid) {
-    STOW_TRY(make_margins(exec, diag));
-    STOW_TRY(stow_arena_create_over(exec->plan, exec->memory + exec->margin,
-                                    exec->memory_size - 2 * exec->margin, &options, exec->allocator,
-                                    diag, &exec->arena));
-  } else if (!is_ours) {
-    STOW_TRY(stow_arena_create_over(exec->plan, exec->options.memory, exec->options.memory_size,
-                                    &options, exec->allocator, diag, &exec->arena));
-  } else {
-    STOW_TRY(stow_arena_create(exec->plan, &options, exec->allocator, diag, &exec->arena));
+  void* memory = exec->options.memory;
+  size_t size = exec->options.memory_size;
+  if (memory == NULL) {
+    STOW_TRY(make_memory(exec, diag));
+    memory = exec->memory + exec->margin;
+    size = exec->memory_size - 2 * exec->margin;
   }
+  STOW_TRY(stow_arena_create_over(exec->plan, memory, size, &options, exec->allocator, diag,
+                                  &exec->arena));
   exec->base = (unsigned char*)stow_arena_base(exec->arena);
   return STOW_OK;
 }
@@ -139,7 +143,8 @@ void stow_exec_destroy(stow_exec* exec) {
   stowi_exec_paranoia_destroy(exec->paranoia);
   stow_arena_destroy(exec->arena);
   if (exec->memory != NULL) {
-    allocator.reallocate(allocator.user, exec->memory, exec->memory_size, 0, exec->margin);
+    allocator.reallocate(allocator.user, exec->memory, exec->memory_size, 0,
+                         exec->memory_alignment);
   }
   if (exec->weights != NULL) {
     allocator.reallocate(allocator.user, exec->weights, exec->weights_size, 0,

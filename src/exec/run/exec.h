@@ -55,9 +55,10 @@ struct stow_exec {
   stow_exec_options options;
   stow_arena* arena;
   unsigned char* base;
-  unsigned char* memory;  // of the arena and margins around it, in paranoia; NULL: the arena's own
+  unsigned char* memory;  // of the arena, and of margins around it; NULL: it is the caller's
   size_t memory_size;
-  size_t margin;
+  size_t memory_alignment;
+  size_t margin;  // 0, except in paranoia
   stowi_exec_workers* workers;
   const stowi_exec_program* program;  // of |prepared|
   stowi_exec_code code;
