@@ -43,7 +43,7 @@ static bool has_same_elements(const stow_graph* graph, stow_node node) {
     case STOW_OP_NARROW:
     case STOW_OP_TILE: return true;
     case STOW_OP_CONCAT: return stow_graph_operand_count(graph, node) == 1;
-    case STOW_OP_PAD: return is_list_of_zeros(graph, node, "pads", 1);
+    case STOW_OP_PAD: return is_list_of_zeros(graph, node, "pads", 2);
     default: return false;
   }
 }

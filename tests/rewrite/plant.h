@@ -1,4 +1,4 @@
-// Random graphs with patterns planted in them that rules look for, and near misses.
+// Random graphs with patterns planted in them that rules look for.
 #ifndef STOWAGE_TESTS_REWRITE_PLANT_H_
 #define STOWAGE_TESTS_REWRITE_PLANT_H_
 

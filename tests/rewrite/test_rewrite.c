@@ -76,6 +76,31 @@ TEST(NodesThatChangeSomethingStay) {
   }
 }
 
+// The operand before them is what is padded with.
+TEST(PadsMayBeAnOperand) {
+#define PADDED(pads)                                \
+  "graph @g {\n"                                    \
+  "  %0 = input \"x\" : i32[2, 2]\n"                \
+  "  %1 = relu(%0) : i32[2, 2]\n"                   \
+  "  %2 = constant \"zero\" {data = [0]} : i32[]\n" \
+  "  %3 = constant \"pads\" {data = [" pads         \
+  "]} : i64[4]\n"                                   \
+  "  %4 = pad(%1, %2, %3) : i32[2, 2]\n"            \
+  "  %5 = neg(%4) : i32[2, 2]\n"                    \
+  "  return %5\n"                                   \
+  "}\n"
+  LEAVES(STOW_REWRITE_IDENTITIES, PADDED("1, 0, -1, 0"));
+  REWRITES(STOW_REWRITE_IDENTITIES, PADDED("0, 0, 0, 0"),
+           "graph @g {\n"
+           "  %0 = input \"x\" : i32[2, 2]\n"
+           "  %1 = relu(%0) : i32[2, 2]\n"
+           "  %2 = constant \"zero\" {data = [0]} : i32[]\n"
+           "  %3 = constant \"pads\" {data = [0, 0, 0, 0]} : i64[4]\n"
+           "  %4 = neg(%1) : i32[2, 2]\n"
+           "  return %4\n"
+           "}\n");
+}
+
 // Not even where the numbers say so: -0 + 0 is 0, and NaN × 1 may be another NaN.
 TEST(ArithmeticIsNotAnIdentity) {
   LEAVES(STOW_REWRITE_IDENTITIES,
