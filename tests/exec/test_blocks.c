@@ -346,11 +346,28 @@ TEST(ProductsTakeColumnsOfATable) {
   stow_module_destroy(module);
 }
 
-// Elements of a weight of 16 x 64.
+// 1,024 elements of a weight.
 static void put_numbers(text* t) {
   for (int i = 0; i < 1024; ++i) {
     put(t, "%s%d", i == 0 ? "" : ", ", i % 23 - 11);
   }
+}
+
+// Runs |t| with blocks of several sizes, and with packed weights: as many as |expected|.
+static void check_packing(const text* t, uint64_t expected) {
+  stow_module* module = NULL;
+  REQUIRE(stow_module_parse(t->data, t->size, NULL, NULL, stow_allocator_default(), NULL,
+                            &module) == STOW_OK);
+  const stow_graph* graph = stow_module_graph(module, 0);
+  for (uint32_t variant = 0; variant < 3; ++variant) {
+    for (int pack = STOW_PACK_NEVER; pack <= STOW_PACK_ALWAYS; ++pack) {
+      packs = (stow_pack)pack;
+      run(graph, 1 + variant, variant, variant == 1, 1, variant, stow_allocator_default());
+      CHECK_U64(packed, pack == STOW_PACK_NEVER ? 0 : expected);
+    }
+  }
+  packs = STOW_PACK_NEVER;
+  stow_module_destroy(module);
 }
 
 // A weight that only a product in a function reads is packed once, for blocks of all sizes.
@@ -372,19 +389,26 @@ TEST(FunctionsReadPackedWeights) {
       "]} : f32[16, 64]\n"
       "  %%8 = blocks(%%0, %%7) {function = \"f\", rows = 301} : f32[301, 64]\n"
       "  return %%6, %%8\n}\n");
-  stow_module* module = NULL;
-  REQUIRE(stow_module_parse(t.data, t.size, NULL, NULL, stow_allocator_default(), NULL, &module) ==
-          STOW_OK);
-  const stow_graph* graph = stow_module_graph(module, 0);
-  for (uint32_t variant = 0; variant < 3; ++variant) {
-    for (int pack = STOW_PACK_NEVER; pack <= STOW_PACK_ALWAYS; ++pack) {
-      packs = (stow_pack)pack;
-      run(graph, 1 + variant, variant, variant == 1, 1, variant, stow_allocator_default());
-      CHECK_U64(packed, pack == STOW_PACK_NEVER ? 0 : 1);
-    }
-  }
-  packs = STOW_PACK_NEVER;
-  stow_module_destroy(module);
+  check_packing(&t, 1);
+}
+
+// What each group has a part of is not packed.
+TEST(GroupsReadWeightsOfTheirOwn) {
+  text t = {.size = 0};
+  put(&t,
+      "graph @g {\n  function @f {\n    %%0 = input \"x\" : f32[?rows, 16]\n"
+      "    %%1 = input \"w\" : f32[16, 32]\n    %%2 = matmul(%%0, %%1) : f32[?rows, 32]\n"
+      "    %%3 = tanh(%%2) : f32[?rows, 32]\n    return %%3\n  }\n"
+      "  %%0 = input \"x\" : f32[2, 97, 16]\n  %%1 = constant \"w\" {data = [");
+  put_numbers(&t);
+  put(&t,
+      "]} : f32[2, 16, 32]\n  %%2 = matmul(%%0, %%1) : f32[2, 97, 32]\n"
+      "  %%3 = tanh(%%2) : f32[2, 97, 32]\n  %%4 = constant \"again\" {data = [");
+  put_numbers(&t);
+  put(&t,
+      "]} : f32[2, 16, 32]\n  %%5 = blocks(%%0, %%4) {function = \"f\", groups = 2, rows = 97}"
+      " : f32[2, 97, 32]\n  return %%3, %%5\n}\n");
+  check_packing(&t, 0);
 }
 
 TEST(WordsNameWhatWasFused) {

@@ -349,6 +349,16 @@ static void cut_all(const stow_graph* graph, node_data* n) {
   }
 }
 
+// Operands of which every block of every group reads all: others are not packed.
+static uint64_t whole_operands(const node_data* n) {
+  uint64_t bits = 0;
+  for (size_t k = 0; k < n->operand_count && k < 64; ++k) {
+    bool is_whole = n->operands[k].row == 0 && n->operands[k].slices == 1;
+    bits |= (uint64_t)is_whole << k;
+  }
+  return bits;
+}
+
 static stow_status make_node(stowi_exec_blocks* blocks, node_data* n, uint64_t packed,
                              stow_diag* diag, uint32_t* out_sizes) {
   const stow_graph* graph = blocks->graph;
@@ -363,6 +373,7 @@ static stow_status make_node(stowi_exec_blocks* blocks, node_data* n, uint64_t p
   n->results = STOWI_ARRAY(blocks->allocator, stowi_kernel_block_cut, n->result_count);
   STOW_TRY(stowi_need_memory(n->operands != NULL && n->results != NULL, diag));
   cut_all(graph, n);
+  packed &= whole_operands(n);
   *out_sizes = choose_rows(function, n->data.rows, rows);
   for (uint32_t i = 0; i < *out_sizes; ++i) {
     body wanted = {.function = function, .is_fast = i + 1 < *out_sizes, .packed = packed};

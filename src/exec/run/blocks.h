@@ -16,8 +16,9 @@ stow_status stowi_exec_blocks_create(const stow_graph* graph, const stow_kernels
 void stowi_exec_blocks_destroy(stowi_exec_blocks* blocks);
 
 // What |node| is run with, owned by |blocks|, and how many sizes of blocks that has, the largest
-// first: at most STOWI_EXEC_MOST_SIZES. Bit k of |packed|: operand k is packed if a kernel of the
-// function can. Nodes with the same function and sizes share what they can.
+// first: at most STOWI_EXEC_MOST_SIZES. Bit k of |packed|: operand k is packed if it is
+// the same for all blocks and a kernel of the function can. Nodes with the same function and sizes
+// share what they can.
 #define STOWI_EXEC_MOST_SIZES 4
 stow_status stowi_exec_blocks_of(stowi_exec_blocks* blocks, stow_node node, uint64_t packed,
                                  stow_diag* diag, const stowi_kernel_blocks** out_data,
