@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "exec/run/prepare.h"
+#include "exec/tensor_hash.h"
 #include "support/test.h"
 
 #define MOST_STEPS 5000  // of a run: some loops have no end
@@ -24,18 +25,6 @@ static void* make_bytes(uint64_t size) {
   return need(aligned_alloc(64, ((size_t)size / 64 + 1) * 64));
 }
 
-static uint64_t hash_tensor(uint64_t hash, const stow_tensor* tensor) {
-  hash = stowi_hash_u64(hash, ((uint64_t)tensor->dtype << 8) + tensor->rank);
-  for (uint32_t i = 0; i < tensor->rank; ++i) {
-    hash = stowi_hash_u64(hash, (uint64_t)tensor->dims[i]);
-  }
-  const unsigned char* data = (const unsigned char*)tensor->data;
-  size_t bits = stow_tensor_elements(tensor) * stow_dtype_bits(tensor->dtype);
-  hash = bits < 8 ? hash : stowi_hash_bytes(hash, data, bits / 8);
-  // What follows the last element in its byte is nobody's, or another value's.
-  return bits % 8 == 0 ? hash : stowi_hash_u64(hash, data[bits / 8] & ((1U << bits % 8) - 1));
-}
-
 // ---------------------------------------------------------------------------------------------
 // Graphs
 
@@ -45,7 +34,7 @@ static stow_status run_custom(stow_kernel_call* call) {
   const run_graph* g = (const run_graph*)call->user;
   uint64_t hash = stowi_hash_u64(STOWI_HASH_SEED, call->seed);
   for (size_t k = 0; k < call->operand_count; ++k) {
-    hash = call->operands[k] == NULL ? hash : hash_tensor(hash, call->operands[k]);
+    hash = call->operands[k] == NULL ? hash : tensor_hash(hash, call->operands[k]);
   }
   for (size_t k = 0; k < call->result_count; ++k) {
     stow_value value = stow_graph_first_result(g->graph, g->node) + (stow_value)k;
@@ -195,7 +184,7 @@ static void trace_results(run* r, stow_node node) {
     stow_value value = stow_graph_first_result(r->g->graph, node) + (stow_value)k;
     stow_tensor tensor;
     if (stow_exec_value(r->exec, value, NULL, &tensor) == STOW_OK) {
-      *hash = hash_tensor(*hash, &tensor);
+      *hash = tensor_hash(*hash, &tensor);
     }
   }
   r->trace->counts[node] += 1;
@@ -314,7 +303,7 @@ static void trace_outputs(run* r) {
     stow_value value = stow_graph_outputs(r->g->graph)[k];
     stow_status status = stow_exec_value(r->exec, value, &r->diag, &tensor);
     test_check(status == STOW_OK, __FILE__, __LINE__, "output %zu: %s", k, r->diag.message);
-    r->trace->outputs[k] = status == STOW_OK ? hash_tensor(STOWI_HASH_SEED, &tensor) : 0;
+    r->trace->outputs[k] = status == STOW_OK ? tensor_hash(STOWI_HASH_SEED, &tensor) : 0;
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "exec/tensor_hash.h"
 #include "support/test.h"
 
 #define MOST_WEIGHTS 16
@@ -59,20 +60,12 @@ static stow_tensor make_tensor(const stow_graph* graph, stow_value value, test_r
   return tensor;
 }
 
-static uint64_t hash_tensor(uint64_t hash, const stow_tensor* tensor) {
-  hash = stowi_hash_u64(hash, (uint64_t)tensor->dtype);
-  for (uint32_t i = 0; i < tensor->rank; ++i) {
-    hash = stowi_hash_u64(hash, (uint64_t)tensor->dims[i]);
-  }
-  return stowi_hash_bytes(hash, tensor->data, stow_tensor_bytes(tensor));
-}
-
 // The kernel of custom ops: elements that follow from all of the operands.
 static stow_status run_custom(stow_kernel_call* call) {
   test_random random = {STOWI_HASH_SEED};
   for (size_t k = 0; k < call->operand_count; ++k) {
     if (call->operands[k] != NULL) {
-      random.state = hash_tensor(random.state, call->operands[k]);
+      random.state = tensor_hash(random.state, call->operands[k]);
     }
   }
   for (size_t k = 0; k < call->result_count; ++k) {
@@ -175,7 +168,7 @@ uint64_t run_outputs(const stow_graph* graph, const stow_rewritten* rewritten, u
   for (size_t k = 0; k < stow_graph_output_count(s.graph); ++k) {
     stow_tensor y = {0};
     need(&s, stow_exec_value(s.exec, stow_graph_outputs(s.graph)[k], &s.diag, &y));
-    hash = hash_tensor(hash, &y);
+    hash = tensor_hash(hash, &y);
   }
   close_scene(&s);
   return hash;

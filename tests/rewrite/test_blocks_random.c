@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "exec/suitable.h"
+#include "exec/tensor_hash.h"
 #include "support/test.h"
 
 #define GRAPHS 2000
@@ -275,32 +276,6 @@ typedef struct result {
   uint64_t digests[MOST_VALUES];  // of outputs
 } result;
 
-// The bits of a NaN without its sign and payload: of two NaNs that are added, a loop over vectors
-// may keep another one than the loop over what remains.
-static uint64_t without_nan(stow_dtype dtype, uint64_t bits) {
-  uint64_t infinity = dtype == STOW_F64    ? UINT64_C(0x7ff0000000000000)
-                      : dtype == STOW_F32  ? UINT64_C(0x7f800000)
-                      : dtype == STOW_F16  ? UINT64_C(0x7c00)
-                      : dtype == STOW_BF16 ? UINT64_C(0x7f80)
-                                           : UINT64_MAX;
-  uint64_t sign = dtype == STOW_F64   ? UINT64_C(1) << 63
-                  : dtype == STOW_F32 ? UINT64_C(1) << 31
-                                      : UINT64_C(1) << 15;
-  return infinity != UINT64_MAX && (bits & ~sign) > infinity ? UINT64_MAX : bits;
-}
-
-static uint64_t digest(const stow_tensor* tensor) {
-  const unsigned char* bytes = (const unsigned char*)tensor->data;
-  size_t size = stow_dtype_bits(tensor->dtype) / 8;
-  uint64_t hash = STOWI_HASH_SEED;
-  for (size_t i = 0; i < stow_tensor_elements(tensor); ++i) {
-    uint64_t bits = 0;
-    memcpy(&bits, bytes + i * size, size);
-    hash = stowi_hash_u64(hash, without_nan(tensor->dtype, bits));
-  }
-  return hash;
-}
-
 // Inputs have the same elements in both graphs: they are told apart by name.
 static void fill(stow_exec* exec, const stow_graph* graph) {
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
@@ -317,7 +292,7 @@ static void read_outputs(const stow_exec* exec, const stow_graph* graph, result*
   for (size_t k = 0; k < stow_graph_output_count(graph); ++k) {
     stow_tensor tensor;
     CHECK(stow_exec_value(exec, stow_graph_outputs(graph)[k], NULL, &tensor) == STOW_OK);
-    out->digests[k] = digest(&tensor);
+    out->digests[k] = tensor_hash(STOWI_HASH_SEED, &tensor);
   }
 }
 
