@@ -7,7 +7,9 @@
 #   public/LIBRARY           functions that its installed headers declare           exact
 #   exported/LIBRARY         symbols that the shared library exports                exact
 #   lines/FOLDER             lines of its .c, .h and .def files                     1 %
-#   size/FILE                text and data of the release build                     1 %
+#   size/FILE                text and data of the release build; of stowage-solve.o,
+#                            which is stowage-solve.c alone, at -O2                 1 %
+#   one-file/FILE            bytes that scripts/amalgamate.sh writes                1 %
 #   instructions/plan/MODEL  of `stowage plan MODEL` without hints, by callgrind    2 %
 #
 # Sizes and instructions depend on the compiler: they are compared only where it is the recorded one. Models outside
@@ -31,8 +33,8 @@ stowage=$build/tools/stowage/stowage
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' $build/CMakeCache.txt)
-compiler="$($compiler --version | sed -n '1s/^[^ ]* //p'), $(uname -m)"
+cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' $build/CMakeCache.txt)
+compiler="$($cc --version | sed -n '1s/^[^ ]* //p'), $(uname -m)"
 
 # number KEY: its value in the JSON on standard input
 number() { sed -n "s/^  \"$1\": \([0-9]*\),*\$/\1/p"; }
@@ -86,6 +88,10 @@ measure() {
   for file in $stowage $libraries; do
     echo "size/$(basename "$file") $(size "$file" | awk 'NR == 2 { print $1 + $2 }')"
   done
+  sh scripts/amalgamate.sh "$work/one" >/dev/null
+  for file in "$work"/one/*; do echo "one-file/$(basename "$file") $(wc -c <"$file")"; done
+  "$cc" -std=c11 -O2 -c "$work/one/stowage-solve.c" -o "$work/stowage-solve.o"
+  echo "size/stowage-solve.o $(size "$work/stowage-solve.o" | awk 'NR == 2 { print $1 + $2 }')"
   if command -v valgrind >/dev/null; then
     instructions transformer.stow examples/transformer.stow
     instructions encoder.onnx examples/encoder.onnx --bind-rest 4
@@ -112,7 +118,7 @@ awk -v same_compiler=$same_compiler -v compiler="$compiler" '
     seen[$1] = 1
     kind = $1
     sub("/.*", "", kind)
-    percent = kind == "instructions" ? 2 : kind == "size" || kind == "lines" ? 1 : 0
+    percent = kind == "instructions" ? 2 : kind == "size" || kind == "lines" || kind == "one-file" ? 1 : 0
     if ((kind == "instructions" || kind == "size") && !same_compiler) { others++; next }
     compared++
     if (!($1 in recorded)) { printf "NEW     %-40s %10.0f\n", $1, $2; worse++ }

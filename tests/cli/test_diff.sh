@@ -275,6 +275,40 @@ else
   skip "no python3: the JSON is not parsed"
 fi
 
+# Markdown: what text has, in tables; names are code, whatever they hold
+run diff "$mlp" "$wide" --format markdown --max-growth 1KiB
+expect 1 Markdown
+says "### Too large: \`$wide\`"
+says "The arena grew by 18432 bytes (1.94 %); 1024 are allowed. Compared with \`$mlp\`."
+says "| arena | 948520 | 966952 | +18432 (+1.94 %) |"
+says "Peak: \`step 8, matmul\`. Tensors there: 2 grew, 5 same"
+says "| grew | 802816 | 819200 | +16384 | \`w1\` |"
+says "<summary>Tensors: 2 grew, 5 moved</summary>"
+says "| moved | 903168 | 921600 | 32768 | \`%5\` |"
+run diff "$mlp" "$mlp" --format markdown -o "$work/same.md"
+expect 0 MarkdownOfNoChange
+silent
+if grep -qF 'is as large as it was' "$work/same.md"; then pass; else fail "it does not say so"; fi
+if grep -qE 'Too large|<details>' "$work/same.md"; then fail "a change"; else pass; fi
+run diff "$work/base.plan" "$mlp" --no-in-place --format markdown
+expect 1 MarkdownSaysWhereThePeakWas
+says ", before \`step "
+says "parted, joined: no longer, and now, in the bytes of another tensor"
+run diff "$work/many.stow" "$work/more.stow" --no-reuse --format markdown
+expect 1 MarkdownIsCut
+name=TablesOfMarkdownAreCutAsLists
+if [ "$(grep -c '^| grew' "$out")" -eq "$shown" ]; then pass; else fail "not $shown rows"; fi
+sed 's/"x"/"a|b`c`\\x1b@d"/' "$mlp" >"$work/marks.stow"
+sed 's/784/1024/g' "$work/marks.stow" >"$work/marks2.stow"
+run diff "$work/marks.stow" "$work/marks2.stow" --format markdown
+expect 1 NamesAreCode
+says '`a\x7cb\x60c\x60\x1B@d` |'
+name=EveryRowHasItsCells
+if awk -F'|' '/^\|/ && NF != 6 && NF != 7 { exit 1 }' "$out"; then pass; else fail "it does not"; fi
+run diff "$mlp" "$wide" -o "$work/diff.md"
+expect 2 AnEndingThatMeansMarkdown
+complains "--format markdown"
+
 # What is refused
 run diff "$mlp"
 expect 2 TwoAreNeeded
@@ -288,7 +322,7 @@ for option in --explain --c-prefix=x --capacity=1MiB; do
 done
 run diff "$mlp" "$wide" --format report
 expect 2 UnknownFormat
-complains "expected one of: text, json"
+complains "expected one of: text, json, markdown"
 run diff "$work/base.plan" "$work/plain.plan"
 expect 2 ASavedPlanNeedsItsGraph
 complains "give its graph with --for FILE"

@@ -79,12 +79,11 @@ static stow_status report(const plan_case plans[2], stow_allocator allocator, st
   status = status == STOW_OK ? stow_diff_create(pictures[0], pictures[1], (stow_growth){0},
                                                 allocator, NULL, &diff)
                              : status;
-  status = status == STOW_OK
-               ? stow_diff_write(diff, STOW_DIFF_TEXT, NULL, stow_string_writer(out), NULL)
-               : status;
-  status = status == STOW_OK
-               ? stow_diff_write(diff, STOW_DIFF_JSON, NULL, stow_string_writer(out), NULL)
-               : status;
+  for (int i = STOW_DIFF_TEXT; i <= STOW_DIFF_MARKDOWN && status == STOW_OK; ++i) {
+    status = stow_diff_write(diff, (stow_diff_format)i, NULL, stow_string_writer(out), NULL);
+  }
+  CHECK(diff == NULL || stow_diff_write(diff, (stow_diff_format)3, NULL, stow_string_writer(out),
+                                        NULL) == STOW_ERR_INVALID_ARGUMENT);
   CHECK(diff == NULL || stow_diff_is_too_large(diff));
   stow_diff_destroy(diff);
   stow_picture_destroy(pictures[0]);
@@ -107,6 +106,7 @@ TEST(EveryFormatSaysWhatThereIs) {
   CHECK_HAS(out.data, "The arena grew by");
   CHECK_HAS(out.data, "\"stowage_diff\": 1");
   CHECK_HAS(out.data, "\"too_large\": true");
+  CHECK_HAS(out.data, "### Too large: `");
   stow_string_free(&out);
   plan_free(&plans[0]);
   plan_free(&plans[1]);

@@ -209,16 +209,21 @@ void stow_diff_destroy(stow_diff* diff) {
 
 bool stow_diff_is_too_large(const stow_diff* diff) { return diff->too_large; }
 
+static void (*const writers[])(const stow_diff* diff, stowi_report_out* out) = {
+    [STOW_DIFF_TEXT] = stowi_report_diff_write_text,
+    [STOW_DIFF_JSON] = stowi_report_diff_write_json,
+    [STOW_DIFF_MARKDOWN] = stowi_report_diff_write_markdown,
+};
+
 stow_status stow_diff_write(const stow_diff* diff, stow_diff_format format,
                             const stow_report_options* options, stow_writer writer,
                             stow_diag* diag) {
   stowi_report_out out;
-  if (format != STOW_DIFF_TEXT && format != STOW_DIFF_JSON) {
+  if ((unsigned)format >= sizeof writers / sizeof writers[0]) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "unknown format %d", (int)format);
   }
   STOW_TRY(stowi_report_out_open(&out, writer, options, diag));
-  (format == STOW_DIFF_TEXT ? stowi_report_diff_write_text : stowi_report_diff_write_json)(diff,
-                                                                                           &out);
+  writers[format](diff, &out);
   return stowi_report_out_close(&out, diag);
 }
 

@@ -1,7 +1,8 @@
-// The difference of two plans as data: what both writers of `stowage diff` print.
+// The difference of two plans as data: what all writers of `stowage diff` print.
 #ifndef STOWAGE_SRC_REPORT_DIFF_DIFF_H_
 #define STOWAGE_SRC_REPORT_DIFF_DIFF_H_
 
+#include "report/api.h"
 #include "report/out.h"
 #include "report/picture/picture.h"
 
@@ -76,7 +77,55 @@ const stow_picture* stowi_report_diff_named(const stow_diff* diff,
                                             const stowi_report_diff_tensor* tensor,
                                             size_t* out_buffer);
 
+// ---------------------------------------------------------------------------------------------
+// What writers for people share (rows.c).
+
+// Bytes then and now; STOWI_REPORT_PICTURE_NO_NUMBER: not known.
+typedef struct stowi_report_diff_fact {
+  const char* what;
+  uint64_t then;
+  uint64_t now;
+} stowi_report_diff_fact;
+#define STOWI_REPORT_DIFF_FACTS 4
+// Fills |facts| and returns how many there are.
+size_t stowi_report_diff_facts(const stow_diff* diff,
+                               stowi_report_diff_fact facts[STOWI_REPORT_DIFF_FACTS]);
+
+#define STOWI_REPORT_DIFF_CELL (3 * STOWI_REPORT_NUMBER)
+// A line of a table: what happened, and three columns.
+typedef struct stowi_report_diff_row {
+  const char* what;
+  char cells[3][STOWI_REPORT_DIFF_CELL];
+} stowi_report_diff_row;
+// The columns of a fact: then, now, and "+64 (+1.00 %)" if it changed.
+void stowi_report_diff_fill_fact(const stowi_report_diff_fact* fact, stowi_report_diff_row* row);
+
+// A table of tensors.
+typedef struct stowi_report_diff_table {
+  const char* heads[3];
+  bool (*holds)(const stowi_report_diff_tensor* tensor);  // whether it is in the table
+  void (*fill)(const stow_diff* diff, const stowi_report_diff_tensor* tensor,
+               stowi_report_diff_row* row);
+  size_t rows;  // shown unless all are wanted
+} stowi_report_diff_table;
+extern const stowi_report_diff_table stowi_report_diff_peak_table;  // of stow_diff.peak
+#define STOWI_REPORT_DIFF_TABLES 3
+extern const stowi_report_diff_table stowi_report_diff_tables[STOWI_REPORT_DIFF_TABLES];
+
+// `: 1 entered, 2 grew`
+void stowi_report_diff_print_counts(const size_t* counts, size_t kinds, const char* (*text)(size_t),
+                                    stowi_report_out* out);
+#define STOWI_REPORT_DIFF_STEP 256
+// The step of the peak: `step 8, matmul y`.
+void stowi_report_diff_format_step(const stow_picture* picture, char out[STOWI_REPORT_DIFF_STEP]);
+// Whether there are tensors to which `parted` or `joined` applies, words that need an explanation.
+bool stowi_report_diff_has_hosts(const stow_diff* diff);
+#define STOWI_REPORT_DIFF_HOSTS "parted, joined: no longer, and now, in the bytes of another tensor"
+// `The arena grew by 64 bytes (1.00 %); 32 are allowed.`, coloured if |out| is.
+void stowi_report_diff_print_verdict(const stow_diff* diff, stowi_report_out* out);
+
 void stowi_report_diff_write_text(const stow_diff* diff, stowi_report_out* out);
 void stowi_report_diff_write_json(const stow_diff* diff, stowi_report_out* out);
+void stowi_report_diff_write_markdown(const stow_diff* diff, stowi_report_out* out);
 
 #endif  // STOWAGE_SRC_REPORT_DIFF_DIFF_H_

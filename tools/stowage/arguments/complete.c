@@ -48,7 +48,7 @@ static const word_list word_lists[] = {
     {"export", "format", NULL, {"text", "json", NULL}},
     {"solve", "format", NULL, {"summary", "markdown", "json", "csv", NULL}},
     {"view", "format", NULL, {"html", "json", "svg", "ascii", "trace", NULL}},
-    {"diff", "format", NULL, {"text", "json", NULL}},
+    {"diff", "format", NULL, {"text", "json", "markdown", NULL}},
     {"inspect", "format", NULL, {"text", "json", NULL}},
     {"view", "color", NULL, {"auto", "always", "never", NULL}},
     {"help", "", command_at, {NULL}},

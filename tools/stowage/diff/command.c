@@ -15,12 +15,13 @@ static const cli_option diff_options[] = {
      "how much the arena may grow before the exit status\nis 1: 64KiB, 2.5%; by default, not at "
      "all"},
     {OPT_ALL, 0, "all", NULL, "list every tensor that changed"},
-    {OPT_FORMAT, 0, "format", "NAME", "text (the default), json"},
+    {OPT_FORMAT, 0, "format", "NAME", "text (the default), json, markdown"},
     {OPT_FOR, 0, "for", "FILE",
      "the graph or model that saved plans are for; given\ntwice, that of A and that of B"},
 };
 
-static const char* const format_names[] = {[STOW_DIFF_TEXT] = "text", [STOW_DIFF_JSON] = "json"};
+static const char* const format_names[] = {
+    [STOW_DIFF_TEXT] = "text", [STOW_DIFF_JSON] = "json", [STOW_DIFF_MARKDOWN] = "markdown"};
 #define FORMAT_COUNT (sizeof format_names / sizeof format_names[0])
 
 typedef struct job {
@@ -77,7 +78,7 @@ static cli_exit check_together(const job* j) {
   if (j->request.graphs.count > 2) {
     return cli_fail(CLI_USAGE, "--graph: give at most two, for A and for B");
   }
-  static const cli_ending json = {".json", "json"};
+  static const cli_ending endings[] = {{".json", "json"}, {".md", "markdown"}};
   const char* inputs[] = {j->files[0],
                           j->files[1],
                           j->for_file[0],
@@ -86,7 +87,7 @@ static cli_exit check_together(const job* j) {
                           cli_plan_request_order_file(&j->request)};
   CLI_TRY(cli_check_files(inputs, sizeof inputs / sizeof inputs[0], j->request.output));
   if (!j->has_format) {
-    CLI_TRY(cli_refuse_endings(j->request.output, &json, 1));
+    CLI_TRY(cli_refuse_endings(j->request.output, endings, 2));
   }
   return cli_plan_request_check(&j->request);
 }
