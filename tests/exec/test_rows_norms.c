@@ -66,6 +66,14 @@ TEST(LayerNormOfLongRowsFarFromZero) {
   kernel_case_destroy(c);
 }
 
+TEST(RowsWithoutElementsHaveMoments) {
+  const char* node = "layer_norm(%0, %1) {axis = 0}";
+  GIVES("f32[0, 3]; f32[0, 3]", node, "f32[0, 3]; f32[1, 1]; f32[1, 1]", 1, 0, N(NAN),
+        (numbers){.count = 0}, (numbers){.count = 0});
+  GIVES("f32[0, 3]; f32[0, 3]", node, "f32[0, 3]; f32[1, 1]; f32[1, 1]", 2, 0, N(NAN),
+        (numbers){.count = 0}, (numbers){.count = 0});
+}
+
 TEST(LayerNormOfChannels) {
   numbers expected = N(-0.999997778, -0.999980001, 0.999980001, 0.9999992, 0.999997778, 0.999980001,
                        -0.999980001, -0.9999992);

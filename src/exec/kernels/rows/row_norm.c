@@ -71,10 +71,9 @@ static stow_status check(const stow_kernel_call* call) {
   return STOW_OK;
 }
 
+// Rows without elements have a mean, too: NaN.
 static void divide(const stow_kernel_call* call, job* j, size_t rows) {
-  if (j->count != 0) {
-    stow_kernel_split(call, rows, stowi_kernel_grain_of(j->count * 3), rows_task, j);
-  }
+  stow_kernel_split(call, rows, stowi_kernel_grain_of(j->count * 3), rows_task, j);
 }
 
 // ---------------------------------------------------------------------------------------------
