@@ -1,7 +1,10 @@
 """Calls: errors as exceptions, objects that are freed, texts that are written."""
 
+from __future__ import annotations
+
 import ctypes
 import weakref
+from typing import Optional
 
 from . import _c
 from ._c import lib
@@ -16,11 +19,13 @@ class Error(Exception):
     line, column, node, value   the position concerned, or None
     """
 
-    def __init__(self, message, code=0, *, line=None, column=None, node=None, value=None):
+    def __init__(self, message: str, code: int = 0, *, line: Optional[int] = None,
+                 column: Optional[int] = None, node: Optional[int] = None,
+                 value: Optional[int] = None):
         super().__init__(message)
         self.message = message
         self.code = code
-        self.status = lib.stow_status_text(code).decode()
+        self.status: str = lib.stow_status_text(code).decode()
         self.line = line
         self.column = column
         self.node = node

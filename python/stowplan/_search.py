@@ -9,6 +9,11 @@ from typing import NamedTuple, Optional
 from . import _c
 
 
+def limit_of(nodes):
+    """A number of nodes as C has it; float("inf") is no limit."""
+    return _c.NONE if nodes >= _c.NONE else int(nodes)
+
+
 class Progress(NamedTuple):
     """The state of a running search."""
 

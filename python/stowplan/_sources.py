@@ -1,7 +1,10 @@
 """What is planned: a graph, and where it came from."""
 
+from __future__ import annotations
+
 import ctypes
 import os
+from typing import Dict, List
 
 import numpy as np
 
@@ -24,7 +27,8 @@ class ModelError(Error):
     issues   a dict each: kind, domain, op, node, tensor, reason
     """
 
-    def __init__(self, message, code, symbols, issues):
+    def __init__(self, message: str, code: int, symbols: List[str],
+                 issues: List[Dict[str, str]]):
         super().__init__(message, code)
         self.symbols = symbols
         self.issues = issues

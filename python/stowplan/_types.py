@@ -60,8 +60,8 @@ def make_type(shape, dtype, dims=None):
 def shape_of(graph, found):
     """Numbers, and texts such as "?batch" for dims that are not."""
     dims = lib.stow_graph_dims(graph)
-    return tuple(dim if dim >= 0 else written(lib.stow_dim_print, dims, dim, has_diag=False).decode()
-                 for dim in found.dims[:found.rank])
+    text = lambda dim: written(lib.stow_dim_print, dims, dim, has_diag=False).decode()
+    return tuple(dim if dim >= 0 else text(dim) for dim in found.dims[:found.rank])
 
 
 def type_at(graph, value):

@@ -1,10 +1,14 @@
 """Graphs, built call by call or read from text."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 from pathlib import Path
+from typing import Any, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _c
 from ._c import lib
@@ -17,20 +21,20 @@ _KINDS = {"int": 0, "float": 1, "bool": 2, "str": 3, "ints": 4, "floats": 5}  # 
 class Value:
     """A tensor of a graph: what an op computes, or a boundary value."""
 
-    def __init__(self, graph, number):
+    def __init__(self, graph: Graph, number: int):
         self.graph = graph
         self.id = number
 
     @property
-    def name(self):
+    def name(self) -> str:
         return lib.stow_graph_value_name(self.graph._handle, self.id).text()
 
     @property
-    def shape(self):
+    def shape(self) -> Tuple[Union[int, str], ...]:
         return shape_of(self.graph._handle, type_at(self.graph._handle, self.id))
 
     @property
-    def dtype(self):
+    def dtype(self) -> str:
         return dtype_name(type_at(self.graph._handle, self.id).dtype)
 
     def __repr__(self):
@@ -74,13 +78,14 @@ class Graph:
     from text (Graph.parse). Once it has been planned, a graph can no longer change.
     """
 
-    def __init__(self, name="graph"):
+    def __init__(self, name: str = "graph"):
         self._handle = Handle(make(lib.stow_graph_create, Borrowed(name), None, _c.heap),
                               lib.stow_graph_destroy)
         self._is_frozen = False
 
     @classmethod
-    def parse(cls, text, name=None, *, file_name=None):
+    def parse(cls, text: Union[str, bytes], name: Optional[str] = None, *,
+              file_name: Optional[str] = None) -> Graph:
         """A graph of a text; |name| chooses one of several."""
         data = text.encode() if isinstance(text, str) else bytes(text)
         module = Handle(make(lib.stow_module_parse, data, len(data), None, None, _c.heap,
@@ -98,20 +103,20 @@ class Graph:
         return graph
 
     @classmethod
-    def read(cls, path, name=None):
+    def read(cls, path: Union[str, os.PathLike], name: Optional[str] = None) -> Graph:
         """A graph of a `.stow` file."""
         return cls.parse(Path(path).read_bytes(), name, file_name=os.fspath(path))
 
     @property
-    def name(self):
+    def name(self) -> str:
         return lib.stow_graph_name(self._handle).text()
 
     @property
-    def outputs(self):
+    def outputs(self) -> List[Value]:
         numbers = ctypes.cast(lib.stow_graph_outputs(self._handle), ctypes.POINTER(ctypes.c_uint32))
         return [Value(self, numbers[i]) for i in range(lib.stow_graph_output_count(self._handle))]
 
-    def __str__(self):
+    def __str__(self) -> str:
         """The graph in canonical text form."""
         return written(lib.stow_graph_print, self._handle, has_diag=False).decode()
 
@@ -146,19 +151,24 @@ class Graph:
             lib.stow_call_data(node_call, data.ctypes.data, data.nbytes, True)
         return self._finish(node_call)[0]
 
-    def input(self, name, shape, dtype="f32"):
+    def input(self, name: str, shape: Sequence[Union[int, str]],
+              dtype: npt.DTypeLike = "f32") -> Value:
         """An input; names in its shape are symbols, which `bind` gives values."""
         return self._boundary("input", name, shape, dtype, None)
 
-    def param(self, name, shape=None, dtype=None, data=None):
+    def param(self, name: str, shape: Optional[Sequence[Union[int, str]]] = None,
+              dtype: Optional[npt.DTypeLike] = None,
+              data: Optional[npt.ArrayLike] = None) -> Value:
         """A weight; its data, if given, is copied."""
         return self._boundary("param", name, shape, dtype, data)
 
-    def constant(self, name, data, dtype=None):
+    def constant(self, name: str, data: npt.ArrayLike,
+                 dtype: Optional[npt.DTypeLike] = None) -> Value:
         """A constant; its data is copied."""
         return self._boundary("constant", name, None, dtype, data)
 
-    def op(self, op, *operands, name="", results=None, **attributes):
+    def op(self, op: str, *operands: Optional[Value], name: str = "",
+           results: Optional[int] = None, **attributes: Any) -> Any:
         """Adds a node. Returns its result, or a list if it has several.
 
         operands  values of this graph; None for an optional one that is absent
@@ -187,12 +197,12 @@ class Graph:
         values = self._finish(node_call)
         return values[0] if len(values) == 1 else values
 
-    def output(self, *values):
+    def output(self, *values: Value) -> None:
         """Appends outputs."""
         for value in values:
             call(lib.stow_graph_add_output, self._handle, value.id)
 
-    def bind(self, **symbols):
+    def bind(self, **symbols: int) -> Graph:
         """Gives symbols their values: `g.bind(batch=1)`. Returns the graph."""
         if self._is_frozen:
             raise Error(f"graph @{self.name} has been planned, and can no longer change")

@@ -1,16 +1,20 @@
 """Placement alone: sizes and lifetimes to offsets."""
 
+from __future__ import annotations
+
 import ctypes
 import os
 from pathlib import Path
+from typing import Callable, Dict, List, Mapping, Optional, Union
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _c
 from ._c import lib
 from ._call import Borrowed, Handle, check, diag, error_of, make, written
 from ._picture import Picture
-from ._search import Search
+from ._search import Progress, Search, limit_of
 
 # What `stowage solve` spends: here a search is the whole purpose.
 USUAL_NODES = 20_000_000
@@ -18,7 +22,7 @@ USUAL_NODES = 20_000_000
 _BUFFER = np.dtype(_c.stow_buffer)
 
 
-def strategies():
+def strategies() -> Dict[str, str]:
     """Names and one-line summaries of the strategies."""
     rows = (ctypes.cast(lib.stow_strategy_at(i), ctypes.POINTER(_c.stow_strategy))[0]
             for i in range(lib.stow_strategy_count()))
@@ -45,6 +49,14 @@ class Placement(Picture):
     ids      names of the buffers in the CSV file; else None
     """
 
+    offsets: npt.NDArray[np.int64]
+    height: int
+    bound: int
+    outcome: str
+    nodes: int
+    stopped: Optional[str]
+    ids: Optional[List[str]]
+
     def __init__(self, problem, placement, search, title):
         info = _c.stow_placement_info()
         lib.stow_placement_describe(placement, ctypes.byref(info))
@@ -61,7 +73,7 @@ class Placement(Picture):
         self.ids = problem.ids
 
     @property
-    def fits(self):
+    def fits(self) -> bool:
         """Whether it is within the capacity, if there is one."""
         return self.outcome in ("optimal", "feasible")
 
@@ -69,11 +81,11 @@ class Placement(Picture):
         return (f"<stowplan.Placement {len(self.offsets)} buffers, {self.height} B, "
                 f"bound {self.bound} B, {self.outcome}>")
 
-    def to_csv(self):
+    def to_csv(self) -> str:
         """The rows with their offsets, as `stowage solve --format csv` writes them."""
         return written(lib.stow_csv_write, self._problem.csv(), self._placement).decode()
 
-    def save(self, path):
+    def save(self, path: Union[str, os.PathLike]) -> None:
         Path(path).write_text(self.to_csv(), encoding="utf-8", newline="")
 
     def _make_picture(self):
@@ -103,7 +115,7 @@ class _Table:
 class _Rows:
     """A problem that was made from arrays."""
 
-    ids = None
+    ids: Optional[List[str]] = None
 
     def __init__(self, buffers):
         self._buffers = buffers
@@ -170,7 +182,7 @@ def _options(problem, capacity, nodes, time, reuse, start):
     options.reuse = reuse
     options.capacity = _c.NONE if capacity is None else capacity
     usual = USUAL_NODES if time is None else _c.NONE
-    options.nodes = usual if nodes is None else min(nodes, _c.NONE)
+    options.nodes = usual if nodes is None else limit_of(nodes)
     if start is not None:
         start = _fixed(np.asarray(start), problem.count)
         options.start = start.ctypes.data
@@ -185,8 +197,14 @@ def _prove(problem, placement):
                                    placement.height, _c.heap, ctypes.byref(found), None), found)
 
 
-def solve(sizes, begins=None, ends=None, *, alignment=1, capacity=None, fixed=None, guard=0,
-          nodes=None, time=None, strategy="auto", reuse=True, start=None, progress=None):
+def solve(sizes: Union[str, os.PathLike, npt.ArrayLike], begins: Optional[npt.ArrayLike] = None,
+          ends: Optional[npt.ArrayLike] = None, *, alignment: npt.ArrayLike = 1,
+          capacity: Optional[int] = None,
+          fixed: Union[None, Mapping[int, int], npt.ArrayLike] = None,
+          guard: npt.ArrayLike = 0, nodes: Optional[float] = None,
+          time: Optional[float] = None, strategy: str = "auto", reuse: bool = True,
+          start: Optional[npt.ArrayLike] = None,
+          progress: Union[None, bool, Callable[[Progress], object]] = None) -> Placement:
     """Places buffers in one arena; returns a Placement.
 
     sizes, begins, ends  integers per buffer: bytes, and steps [begin, end) at which it is live;

@@ -1,19 +1,27 @@
 """Plans: a slot in one arena for every tensor of a model or graph."""
 
+from __future__ import annotations
+
 import csv
 import ctypes
 import io as _io
 import os
 from pathlib import Path
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, TypedDict,
+                    Union)
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _c
 from ._c import lib
 from ._call import Borrowed, Error, Handle, call, check, diag, make, written
 from ._picture import Picture
-from ._search import Search
+from ._search import Progress, Search, limit_of
 from ._sources import open_source
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _POLICIES = {"keep": 1, "consume": 2, "external": 3}  # stow_io_policy
 _WEIGHTS = {None: 0, "arena": 1, "file": 2}  # stowi_request_weights
@@ -146,7 +154,7 @@ def _set_search(options, given):
         if options.strategy is None:
             raise ValueError(f"strategy: unknown {given['strategy']!r}")
     if given["nodes"] is not None:
-        options.nodes = min(given["nodes"], _c.NONE)
+        options.nodes = limit_of(given["nodes"])
     elif given["time"] is not None:
         options.nodes = _c.NONE
     if given["nodes"] is not None or given["time"] is not None:
@@ -169,10 +177,18 @@ class Plan(Picture):
     stopped  what ended the search early: "time", "interrupt", "progress"; else None
     """
 
+    arena: int
+    alignment: int
+    bound: int
+    peak: int
+    peak_step: int
+    outcome: str
+    nodes: int
+    stopped: Optional[str]
+
     def __init__(self, job, handle, stopped_by):
         self._job = job
         self._handle = handle
-        self._stopped_by = stopped_by
         search = _c.stow_search()
         lib.stow_plan_describe_search(handle, ctypes.byref(search))
         info = _c.stow_plan_info()
@@ -194,12 +210,12 @@ class Plan(Picture):
             for value in values)
 
     @property
-    def fits(self):
+    def fits(self) -> bool:
         """Whether it is within the capacity, if there is one."""
         return self.outcome in ("optimal", "feasible")
 
     @property
-    def buffers(self):
+    def buffers(self) -> npt.NDArray[np.void]:
         if self._buffers is None:
             rows = list(csv.DictReader(_io.StringIO(self.to_csv())))
             fields = [("id", "U"), ("name", "U"), ("kind", "U"), ("offset", "i8"), ("size", "i8"),
@@ -220,24 +236,24 @@ class Plan(Picture):
     def _write(self, format):
         return written(lib.stow_plan_write, self._handle, format, has_diag=False).decode()
 
-    def to_json(self):
+    def to_json(self) -> str:
         """As `stowage plan --format json --hints never`."""
         return self._write(_JSON)
 
-    def to_csv(self):
+    def to_csv(self) -> str:
         """A row per buffer, for `solve` and other placement programs."""
         return self._write(_CSV)
 
-    def to_c(self, prefix=None):
+    def to_c(self, prefix: Optional[str] = None) -> str:
         """A C header with the offsets."""
-        prefix = None if prefix is None else prefix.encode()
-        return written(lib.stow_plan_write_c, self._handle, prefix).decode()
+        name = None if prefix is None else prefix.encode()
+        return written(lib.stow_plan_write_c, self._handle, name).decode()
 
-    def to_text(self):
+    def to_text(self) -> str:
         """The saved plan: what `save` writes, and `stowage check` and `run` read."""
         return self._write(_SAVED)
 
-    def save(self, path):
+    def save(self, path: Union[str, os.PathLike]) -> None:
         """Writes the plan, as `stowage plan --format plan -o PATH` does."""
         Path(path).write_bytes(self.to_text().encode())
 
@@ -277,7 +293,40 @@ def make_plan(job, given):
     return Plan(job, handle, search.stopped_by)
 
 
-DEFAULTS = dict(
+class Options(TypedDict, total=False):
+    """Options of `plan` and `Session`."""
+
+    preset: str
+    alignment: Optional[int]
+    guard: Optional[int]
+    capacity: Optional[int]
+    strategy: Optional[str]
+    nodes: Optional[float]
+    time: Optional[float]
+    order: Optional[str]
+    order_margin: int
+    order_nodes: Optional[int]
+    io: Union[None, str, Mapping[str, str]]
+    alias: Optional[Mapping[str, str]]
+    weights: Optional[str]
+    kernels: Optional[str]
+    pack: Optional[str]
+    rewrite: Optional[str]
+    fold_limit: Optional[float]
+    reuse: bool
+    in_place: bool
+    elide_copies: bool
+    params: bool
+    inputs: bool
+    constants: bool
+    f32_uniform: bool
+    pack_params: bool
+    rules: Sequence[str]
+    start: Optional[Plan]
+    progress: Union[None, bool, Callable[[Progress], object]]
+
+
+DEFAULTS: Dict[str, Any] = dict(
     preset="default", alignment=None, guard=None, capacity=None, strategy=None, nodes=None,
     time=None, order=None, order_margin=0, order_nodes=None, io=None, alias=None, weights=None,
     kernels=None, pack=None, rewrite=None, fold_limit=None, reuse=True, in_place=True,
@@ -292,7 +341,10 @@ def all_options(given):
     return {**DEFAULTS, **given}
 
 
-def plan(model, *, bind=None, bind_rest=None, values=None, shapes=None, graph=None, **options):
+def plan(model: Any, *, bind: Optional[Mapping[str, int]] = None, bind_rest: Optional[int] = None,
+         values: Optional[Mapping[str, npt.ArrayLike]] = None,
+         shapes: Optional[Mapping[str, Sequence[int]]] = None, graph: Optional[str] = None,
+         **options: Unpack[Options]) -> Plan:
     """Plans a model or graph, as `stowage plan` does; returns a Plan.
 
     model      the path of an ONNX model or a `.stow` text, the bytes of a model, an

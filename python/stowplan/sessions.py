@@ -1,17 +1,23 @@
 """Runs of models inside their plans."""
 
+from __future__ import annotations
+
 import ctypes
 import threading
-from typing import Any, Dict, NamedTuple, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
+import numpy.typing as npt
 
 from . import _c
 from ._c import lib
 from ._call import Borrowed, Error, Handle, call, check, diag, make
 from ._sources import open_source
 from ._types import dtype_name, is_packed, numpy_dtype, type_at
-from .plans import Job, Plan, all_options, make_plan
+from .plans import Job, Options, Plan, all_options, make_plan
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 class Port(NamedTuple):
@@ -74,9 +80,13 @@ class Session:
     has slots for inputs and outputs too, as in `stowage plan`, and they are copied in and out.
     """
 
-    def __init__(self, model, *, bind: Optional[Dict[str, int]] = None,
-                 bind_rest: Optional[int] = None, values=None, shapes=None,
-                 graph: Optional[str] = None, threads: int = 1, **options: Any):
+    plan: Plan
+
+    def __init__(self, model: Any, *, bind: Optional[Mapping[str, int]] = None,
+                 bind_rest: Optional[int] = None,
+                 values: Optional[Mapping[str, npt.ArrayLike]] = None,
+                 shapes: Optional[Mapping[str, Sequence[int]]] = None,
+                 graph: Optional[str] = None, threads: int = 1, **options: Unpack[Options]):
         given = all_options({"io": "external", **options})
         if given["kernels"] == "none":
             raise ValueError("kernels: a session needs kernels")
@@ -84,8 +94,7 @@ class Session:
                              graph=graph)
         self._lock = threading.Lock()
         self._job = Job(source, given, threads=threads)
-        self._weights = None
-        self.plan: Plan = make_plan(self._job, given)
+        self.plan = make_plan(self._job, given)
         self._exec = self._create()
         self._inputs, self._outputs = self._ports()
 
@@ -157,8 +166,8 @@ class Session:
         """Shapes and dtypes of the outputs, by name; dims that depend on data are the largest."""
         return {name: port.public for name, port in self._outputs.items()}
 
-    def run(self, inputs: Dict[str, Any], *,
-            out: Optional[Dict[str, np.ndarray]] = None) -> Dict[str, np.ndarray]:
+    def run(self, inputs: Mapping[str, Any], *,
+            out: Optional[Mapping[str, np.ndarray]] = None) -> Dict[str, np.ndarray]:
         """Runs the model once; returns its outputs by name.
 
         inputs  arrays of the dtypes and shapes of `inputs`, which are only read. One that is not
