@@ -44,16 +44,25 @@ class Source:
         self.model = model
 
 
+def _ask_value(request, name, value):
+    """An array as it is; integers are converted to the input's dtype, one fills all elements."""
+    if isinstance(value, np.ndarray):
+        array = np.require(value, requirements="C")
+        kind = make_type(array.shape, array.dtype)
+        call(lib.stow_import_request_value_bytes, request, name, ctypes.byref(kind),
+             array.ctypes.data, array.nbytes)
+    else:
+        numbers = np.atleast_1d(value).astype(np.int64, casting="same_kind")
+        call(lib.stow_import_request_value, request, name, numbers.ctypes.data, len(numbers))
+
+
 def _ask(request, bind, bind_rest, values, shapes):
     for name, number in (bind or {}).items():
         call(lib.stow_import_request_bind, request, Borrowed(name), int(number))
     if bind_rest is not None:
         call(lib.stow_import_request_bind_rest, request, int(bind_rest))
     for name, value in (values or {}).items():
-        array = np.ascontiguousarray(value)
-        kind = make_type(array.shape, array.dtype)
-        call(lib.stow_import_request_value_bytes, request, Borrowed(name), ctypes.byref(kind),
-             array.ctypes.data, array.nbytes)
+        _ask_value(request, Borrowed(name), value)
     for name, dims in (shapes or {}).items():
         table = (ctypes.c_int64 * len(dims))(*dims)
         call(lib.stow_import_request_shape, request, Borrowed(name), table, len(dims))
