@@ -57,12 +57,13 @@ class Placement(Picture):
     stopped: Optional[str]
     ids: Optional[List[str]]
 
-    def __init__(self, problem, placement, search, title):
+    def __init__(self, problem, placement, search, title, strategy):
         info = _c.stow_placement_info()
         lib.stow_placement_describe(placement, ctypes.byref(info))
         self._problem = problem
         self._placement = placement
         self._title = title
+        self._strategy = strategy
         self.offsets = np.array([lib.stow_placement_offset(placement, i)
                                  for i in range(info.count)], np.int64)
         self.height = info.height
@@ -89,11 +90,13 @@ class Placement(Picture):
         Path(path).write_text(self.to_csv(), encoding="utf-8", newline="")
 
     def _make_picture(self):
+        csv = self._problem.csv()  # alive during the call
         rows = _c.stow_picture_rows()
         lib.stow_picture_rows_defaults(ctypes.byref(rows))
-        rows.csv = self._problem.csv().address
+        rows.csv = csv.address
         rows.placement = self._placement.address
         rows.source = rows.title = self._title.encode()
+        rows.strategy = self._strategy.encode()
         return make(lib.stow_picture_from_rows, ctypes.byref(rows), _c.heap)
 
 
@@ -239,6 +242,6 @@ def solve(sizes: Union[str, os.PathLike, npt.ArrayLike], begins: Optional[npt.Ar
                        ctypes.byref(out))
     check(status, found, title if problem.ids is not None else None)
     placement = Handle(out.value, lib.stow_placement_destroy)
-    result = Placement(problem, placement, search, title)
+    result = Placement(problem, placement, search, title, strategy)
     _prove(problem, result)
     return result

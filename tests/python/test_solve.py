@@ -1,5 +1,6 @@
 """Placement: offsets, outcomes, budgets, interruptions."""
 
+import json
 import os
 import pathlib
 import signal
@@ -59,6 +60,13 @@ class Solve(unittest.TestCase):
             path = pathlib.Path(folder) / "out.csv"
             placement.save(path)
             self.assertEqual(path.read_text(), printed)
+
+    def test_pictures_have_the_buffers(self):
+        for placement in (stow.solve(EXAMPLE), stow.solve(*some(40))):
+            count = len(placement.offsets)
+            self.assertEqual(len(json.loads(placement.draw("json"))["buffers"]["offset"]), count)
+            self.assertEqual(len(placement.to_csv().splitlines()), count + 1)
+            self.assertIn("srcdoc", placement._repr_html_())
 
     def test_fixed_offsets_are_kept(self):
         for fixed in ({1: 128}, [-1, 128, -1], np.array([-1, 128, -1])):
