@@ -67,16 +67,20 @@ def make(function, *arguments, where=None):
     return out.value
 
 
+def _destroy(destroy, address, keeps):
+    destroy(address)
+
+
 class Handle:
     """An object of the library, freed when the last reference to this is gone.
 
-    What it borrows is kept in |keeps|.
+    Its finalizer, not the object, holds what it borrows: the garbage collector would free a cycle's
+    objects in any order. So |keeps| must not refer to this in turn.
     """
 
     def __init__(self, address, destroy, *keeps):
         self.address = address
-        self._keeps = keeps
-        self.free = weakref.finalize(self, destroy, address)
+        weakref.finalize(self, _destroy, destroy, address, keeps)
 
     @property
     def _as_parameter_(self):

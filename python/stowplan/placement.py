@@ -87,7 +87,7 @@ class Placement(Picture):
         return written(lib.stow_csv_write, self._problem.csv(), self._placement).decode()
 
     def save(self, path: Union[str, os.PathLike]) -> None:
-        Path(path).write_text(self.to_csv(), encoding="utf-8", newline="")
+        Path(path).write_bytes(self.to_csv().encode())
 
     def _make_picture(self):
         csv = self._problem.csv()  # alive during the call
