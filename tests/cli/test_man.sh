@@ -83,7 +83,7 @@ while read -r header; do
   file=$(echo "$header" | tr -d '<>"')
   case $header in
     '<stowage/'*) [ -e "$root/include/$file" ] || fail "$header is not public" ;;
-    '"base/text.h"' | '"export/api.h"' | '"report/api.h"' | '"exec/threads/pool.h"') ;;
+    '"base/text.h"' | '"export/api.h"' | '"report/api.h"' | '"request/api.h"' | '"exec/threads/pool.h"') ;;
     '"'*) [ -e "$root/tools/stowage/$file" ] || fail "$header is not the command's own" ;;
   esac
 done <"$out"

@@ -9,6 +9,7 @@
 #include "arguments/number.h"
 #include "arguments/options.h"
 #include "graphs/source.h"
+#include "request/api.h"
 
 typedef struct value_policy {
   stow_str name;  // borrowed from the command line
@@ -47,9 +48,9 @@ cli_exit cli_io_policies_add(cli_io_policies* policies, const char* text) {
   return cli_list_add(&policies->values, &item, sizeof item) ? CLI_YES : cli_fail_memory();
 }
 
-// `OUT=IN`; each side may hold one `*`.
+// `OUT=IN`
 typedef struct alias {
-  stow_str output, input;
+  stowi_request_alias names;
   bool used;  // some graph of a set has such an output
 } alias;
 
@@ -61,29 +62,22 @@ void cli_io_policies_each(const cli_io_policies* policies, void (*tell)(void* us
     tell(user, values[i].name);
   }
   for (size_t i = 0; i < policies->aliases.count; ++i) {
-    tell(user, aliases[i].output);
-    tell(user, aliases[i].input);
+    tell(user, aliases[i].names.output);
+    tell(user, aliases[i].names.input);
   }
-}
-
-static size_t stars(stow_str text) {
-  size_t count = 0;
-  for (size_t i = 0; i < text.size; ++i) {
-    count += text.data[i] == '*';
-  }
-  return count;
 }
 
 cli_exit cli_io_policies_alias(cli_io_policies* policies, const char* text) {
   const char* equals = strchr(text, '=');
-  alias item = {{text, equals == NULL ? 0 : (size_t)(equals - text)},
-                stow_str_of(equals == NULL ? NULL : equals + 1),
-                false};
-  if (item.output.size == 0 || item.input.size == 0) {
+  alias item = {.names = {{text, equals == NULL ? 0 : (size_t)(equals - text)},
+                          stow_str_of(equals == NULL ? NULL : equals + 1)}};
+  if (item.names.output.size == 0 || item.names.input.size == 0) {
     return cli_fail(CLI_USAGE, "--alias: '%s' is not OUT=IN", text);
   }
-  if (stars(item.output) > 1 || stars(item.input) != stars(item.output)) {
-    return cli_fail(CLI_USAGE, "--alias: '%s' needs one * on each side, or none", text);
+  stow_diag diag = cli_diag();
+  stow_status status = stowi_request_check_pattern(&item.names, &diag);
+  if (status != STOW_OK) {
+    return cli_fail(CLI_USAGE, "--alias: %s", cli_diag_text(status, &diag));
   }
   return cli_list_add(&policies->aliases, &item, sizeof item) ? CLI_YES : cli_fail_memory();
 }
@@ -93,39 +87,14 @@ void cli_io_policies_free(cli_io_policies* policies) {
   cli_list_free(&policies->values, sizeof(value_policy));
 }
 
-// `%7` is value 7, anything else a name.
-static stow_value find_value(const stow_graph* graph, stow_str name) {
-  uint32_t id;
-  stow_value value = stow_graph_find(graph, name);
-  if (value == STOW_VALUE_NONE && name.size > 1 && name.data[0] == '%' &&
-      cli_parse_id((stow_str){name.data + 1, name.size - 1}, &id) &&
-      id < stow_graph_value_count(graph)) {
-    return id;
-  }
-  return value;
-}
-
-static cli_exit set_policy(stow_effects* effects, stow_value value, stow_io_policy policy) {
+static cli_exit set_policy(stow_effects* effects, const stow_graph* graph,
+                           const value_policy* item) {
   stow_diag diag = cli_diag();
-  stow_status status = stow_effects_set_io(effects, value, policy, &diag);
-  if (status == STOW_ERR_INVALID_ARGUMENT) {
+  stow_status status = stowi_request_set_policy(effects, graph, item->name, item->policy, &diag);
+  if (status == STOW_ERR_INVALID_ARGUMENT || status == STOW_ERR_NOT_FOUND) {
     return cli_fail(CLI_USAGE, "--io: %s", cli_diag_text(status, &diag));
   }
   return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
-}
-
-// Whether a policy can be meant for |value|.
-static bool has_policy(const stow_graph* graph, stow_value value) {
-  if (value == STOW_VALUE_NONE || stow_graph_is_boundary(graph, value)) {
-    return value != STOW_VALUE_NONE;
-  }
-  const stow_value* outputs = stow_graph_outputs(graph);
-  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
-    if (outputs[i] == value) {
-      return true;
-    }
-  }
-  return false;
 }
 
 static cli_exit create_effects(const char* label, const stow_graph* graph,
@@ -138,55 +107,18 @@ static cli_exit create_effects(const char* label, const stow_graph* graph,
 // ---------------------------------------------------------------------------------------------
 // Aliases
 
-// The input that output |name| takes the bytes of, by |item|. False where the pattern is not for
-// it, or is too long.
-static bool match_alias(const alias* item, stow_str name, char* out, size_t capacity) {
-  const char* star = memchr(item->output.data, '*', item->output.size);
-  size_t head = star == NULL ? item->output.size : (size_t)(star - item->output.data);
-  size_t tail = star == NULL ? 0 : item->output.size - head - 1;
-  bool fits = star == NULL ? name.size == head : name.size >= head + tail;
-  if (!fits || memcmp(name.data, item->output.data, head) != 0 ||
-      (tail != 0 && memcmp(name.data + name.size - tail, star + 1, tail) != 0)) {
-    return false;
-  }
-  const char* in_star = memchr(item->input.data, '*', item->input.size);
-  size_t in_head = in_star == NULL ? item->input.size : (size_t)(in_star - item->input.data);
-  int size = snprintf(out, capacity, "%.*s%.*s%.*s", (int)in_head, item->input.data,
-                      star == NULL ? 0 : (int)(name.size - head - tail), name.data + head,
-                      in_star == NULL ? 0 : (int)(item->input.size - in_head - 1),
-                      in_star == NULL ? "" : in_star + 1);
-  return size > 0 && (size_t)size < capacity;
-}
-
-typedef cli_exit (*visit_alias)(void* user, stow_value output, stow_value input);
-
-// Every pair that |item| names. Complains where an input is missing.
-static cli_exit each_pair(const alias* item, const stow_graph* graph, visit_alias visit, void* user,
-                          bool* out_found) {
-  *out_found = false;
-  const stow_value* outputs = stow_graph_outputs(graph);
-  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
-    char name[512];
-    if (!match_alias(item, stow_graph_value_name(graph, outputs[i]), name, sizeof name)) {
-      continue;
-    }
-    stow_value input = stow_graph_find(graph, stow_str_of(name));
-    CLI_TRY(input == STOW_VALUE_NONE ? cli_fail(CLI_USAGE, "--alias: unknown input '%s'", name)
-                                     : visit(user, outputs[i], input));
-    *out_found = true;
-  }
-  return CLI_YES;
-}
-
 static cli_exit fail_alias(const alias* item) {
-  return cli_fail(CLI_USAGE, "--alias: unknown output '%.*s'", (int)item->output.size,
-                  item->output.data);
+  return cli_fail(CLI_USAGE, "--alias: unknown output '%.*s'", (int)item->names.output.size,
+                  item->names.output.data);
 }
 
-static cli_exit set_alias(void* user, stow_value output, stow_value input) {
+static cli_exit set_alias(alias* item, const stow_graph* graph, stow_effects* effects,
+                          size_t* out_count) {
   stow_diag diag = cli_diag();
-  stow_status status = stow_effects_alias(user, output, input, &diag);
-  cli_exit code = status == STOW_ERR_CONFLICT ? CLI_NO : cli_exit_of(status);
+  stow_status status = stowi_request_set_alias(effects, graph, &item->names, &diag, out_count);
+  cli_exit code = status == STOW_ERR_CONFLICT    ? CLI_NO
+                  : status == STOW_ERR_NOT_FOUND ? CLI_USAGE
+                                                 : cli_exit_of(status);
   return status == STOW_OK ? CLI_YES : cli_fail(code, "--alias: %s", cli_diag_text(status, &diag));
 }
 
@@ -196,45 +128,27 @@ static cli_exit set_aliases(const cli_io_policies* policies, const stow_graph* g
   alias* items = policies->aliases.items;
   cli_exit code = CLI_YES;
   for (size_t i = 0; i < policies->aliases.count && code == CLI_YES; ++i) {
-    bool found;
-    code = each_pair(&items[i], graph, set_alias, effects, &found);
-    items[i].used |= found;
-    if (code == CLI_YES && !found && !is_member) {
+    size_t count;
+    code = set_alias(&items[i], graph, effects, &count);
+    items[i].used |= count > 0;
+    if (code == CLI_YES && count == 0 && !is_member) {
       code = fail_alias(&items[i]);
     }
   }
   return code;
 }
 
-typedef struct alias_check {
-  const char* label;
-  const stow_graph* graph;
-  const stow_plan* plan;
-} alias_check;
-
-static cli_exit check_alias(void* user, stow_value output, stow_value input) {
-  const alias_check* c = user;
-  if (stow_plan_root(c->plan, output) == input) {
-    return CLI_YES;
-  }
-  stow_str out = stow_graph_value_name(c->graph, output);
-  stow_str in = stow_graph_value_name(c->graph, input);
-  return cli_fail(CLI_NO,
-                  "%s: --alias: '%.*s' cannot take the bytes of '%.*s': options, an alignment or "
-                  "the order of steps forbid it",
-                  c->label, (int)out.size, out.data, (int)in.size, in.data);
-}
-
 cli_exit cli_aliases_check(const cli_io_policies* policies, const char* label,
                            const stow_graph* graph, const stow_plan* plan) {
   const alias* items = policies->aliases.items;
-  alias_check check = {label, graph, plan};
-  cli_exit code = CLI_YES;
-  for (size_t i = 0; i < policies->aliases.count && code == CLI_YES; ++i) {
-    bool found;
-    code = each_pair(&items[i], graph, check_alias, &check, &found);
+  stow_diag diag = cli_diag();
+  for (size_t i = 0; i < policies->aliases.count; ++i) {
+    stow_status status = stowi_request_check_alias(plan, graph, &items[i].names, &diag);
+    if (status != STOW_OK) {
+      return cli_fail(CLI_NO, "%s: --alias: %s", label, cli_diag_text(status, &diag));
+    }
   }
-  return code;
+  return CLI_YES;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -245,14 +159,10 @@ cli_exit cli_effects_apply(const cli_io_policies* policies, const stow_graph* gr
   cli_exit code = CLI_YES;
   for (size_t i = 0; i < policies->values.count && code == CLI_YES; ++i) {
     stow_str name = items[i].name;
-    stow_value value = find_value(graph, name);
-    bool for_forward = forward != NULL && has_policy(forward, stow_graph_find(forward, name));
-    if (value != STOW_VALUE_NONE && (has_policy(graph, value) || !for_forward)) {
-      code = set_policy(effects, value, items[i].policy);
-    } else if (!for_forward) {
-      stow_str graph_name = stow_graph_name(graph);
-      code = cli_fail(CLI_USAGE, "--io: graph @%.*s: unknown value '%.*s'", (int)graph_name.size,
-                      graph_name.data, (int)name.size, name.data);
+    bool for_forward =
+        forward != NULL && stowi_request_has_policy(forward, stow_graph_find(forward, name));
+    if (!for_forward || stowi_request_has_policy(graph, stowi_request_find_value(graph, name))) {
+      code = set_policy(effects, graph, &items[i]);
     }
   }
   return code == CLI_YES ? set_aliases(policies, graph, false, effects) : code;
@@ -270,10 +180,9 @@ cli_exit cli_effects_create_member(const cli_io_policies* policies, const char* 
   value_policy* items = policies->values.items;
   cli_exit code = create_effects(label, graph, out_effects);
   for (size_t i = 0; i < policies->values.count && code == CLI_YES; ++i) {
-    stow_value value = stow_graph_find(graph, items[i].name);
-    if (has_policy(graph, value)) {
+    if (stowi_request_has_policy(graph, stow_graph_find(graph, items[i].name))) {
       items[i].used = true;
-      code = set_policy(*out_effects, value, items[i].policy);
+      code = set_policy(*out_effects, graph, &items[i]);
     }
   }
   return code == CLI_YES ? set_aliases(policies, graph, true, *out_effects) : code;
@@ -301,9 +210,8 @@ cli_exit cli_effects_create_forward(const cli_io_policies* policies, const char*
   const value_policy* items = policies->values.items;
   cli_exit code = create_effects(label, forward, out_effects);
   for (size_t i = 0; i < policies->values.count && code == CLI_YES; ++i) {
-    stow_value value = stow_graph_find(forward, items[i].name);
-    if (has_policy(forward, value)) {
-      code = set_policy(*out_effects, value, items[i].policy);
+    if (stowi_request_has_policy(forward, stow_graph_find(forward, items[i].name))) {
+      code = set_policy(*out_effects, forward, &items[i]);
     }
   }
   return code;
@@ -313,7 +221,7 @@ cli_exit cli_io_policies_check(const cli_io_policies* policies, const char* labe
                                const stow_graph* graph, const stow_plan* plan) {
   const value_policy* items = policies->values.items;
   for (size_t i = 0; i < policies->values.count; ++i) {
-    stow_value value = find_value(graph, items[i].name);
+    stow_value value = stowi_request_find_value(graph, items[i].name);
     stow_slot slot;
     if (items[i].policy == STOW_IO_EXTERNAL && value != STOW_VALUE_NONE &&
         stow_plan_value_slot(plan, value, &slot)) {
@@ -329,7 +237,7 @@ cli_exit cli_fail_proof(const char* label, const stow_graph* graph, bool by_id, 
                         const stow_diag* diag) {
   const char* text = cli_diag_text(status, diag);
   bool concerned = status == STOW_ERR_VIOLATION && diag->value < stow_graph_value_count(graph) &&
-                   has_policy(graph, diag->value);
+                   stowi_request_has_policy(graph, diag->value);
   stow_str name = concerned ? stow_graph_value_name(graph, diag->value) : (stow_str){"", 0};
   char id[16];
   if (concerned && name.size == 0 && by_id) {

@@ -43,8 +43,8 @@ static cli_exit find_graphs(job* j) {
     CLI_TRY(cli_require_bound(j->source.label, j->layout_from.graph));
   }
   CLI_TRY(cli_source_require_sizes(&j->source, &j->request.model, graph));
-  stow_rewrite_options options = cli_rewrite_options(&j->request.rewrite);
-  bool rewrites = cli_plan_request_rewrites(&j->request, cli_source_is_model(&j->source));
+  stow_rewrite_options options = stowi_request_rewrite_options(&j->request.choices.rewrite);
+  bool rewrites = stowi_request_rewrites(&j->request.choices, cli_source_is_model(&j->source));
   return cli_plan_job_take(j, graph, rewrites ? &options : NULL);
 }
 
@@ -235,9 +235,9 @@ static cli_exit check_output(const cli_plan_request* request) {
 cli_exit cli_plan_job_make(cli_plan_job* j) {
   CLI_TRY(cli_source_open(&j->source, j->request.files[0], &j->request.model));
   if (j->runs == NULL &&
-      cli_plan_request_has_kernels(&j->request, cli_source_is_model(&j->source))) {
+      stowi_request_has_kernels(&j->request.choices, cli_source_is_model(&j->source))) {
     stow_prepare_options kernels =
-        cli_plan_request_prepare(&j->request, cli_source_is_model(&j->source));
+        stowi_request_prepare(&j->request.choices, cli_source_is_model(&j->source));
     cli_plan_job_set_kernels(j, &kernels);
   }
   bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;

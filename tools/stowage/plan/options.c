@@ -178,29 +178,47 @@ static cli_exit read_format(const char* value, cli_format* out) {
   return CLI_YES;
 }
 
-static cli_exit read_weights(const char* value, cli_weights* out) {
+static cli_exit read_weights(const char* value, stowi_request_weights* out) {
   static const char* const places[] = {"arena", "file"};
   size_t found;
   CLI_TRY(cli_read_word("weights", value, places, 2, &found));
-  *out = found == 0 ? CLI_WEIGHTS_ARENA : CLI_WEIGHTS_FILE;
+  *out = found == 0 ? STOWI_REQUEST_WEIGHTS_ARENA : STOWI_REQUEST_WEIGHTS_FILE;
   return CLI_YES;
 }
 
-static cli_exit read_kernels(const char* value, cli_kernels* out) {
+static cli_exit read_kernels(const char* value, stowi_request_kernels* out) {
   static const char* const names[] = {"none", "stowage", "fastest"};
   size_t found;
   CLI_TRY(cli_read_word("kernels", value, names, 3, &found));
-  *out = (cli_kernels)(CLI_KERNELS_NONE + found);
+  *out = (stowi_request_kernels)(STOWI_REQUEST_KERNELS_NONE + found);
   return CLI_YES;
 }
 
-static cli_exit read_pack(const char* value, cli_plan_request* out) {
+static cli_exit read_pack(const char* value, stowi_request_choices* out) {
   static const char* const names[] = {"never", "auto", "always"};
   size_t found;
   CLI_TRY(cli_read_word("pack", value, names, 3, &found));
   out->pack = (stow_pack)found;
   out->has_pack = true;
   return CLI_YES;
+}
+
+static cli_exit read_rewrite(stowi_request_rewrite* rewrite, const char* value) {
+  stow_diag diag = cli_diag();
+  stow_status status = stowi_request_read_rewrite(value, &diag, rewrite);
+  return status == STOW_OK ? CLI_YES
+                           : cli_fail(CLI_USAGE, "--rewrite: %s", cli_diag_text(status, &diag));
+}
+
+static cli_exit read_fold_limit(stowi_request_rewrite* rewrite, const char* value) {
+  stow_diag diag = cli_diag();
+  stow_status status = stowi_request_read_fold_limit(value, &diag, rewrite);
+  return status == STOW_OK ? CLI_YES
+                           : cli_fail(CLI_USAGE, "--fold-limit: %s", cli_diag_text(status, &diag));
+}
+
+static bool is_rewrite_given(const cli_plan_request* request) {
+  return request->choices.rewrite.is_given && !request->choices.rewrite.is_none;
 }
 
 static cli_exit read_hints(const char* value, cli_hints* out) {
@@ -268,7 +286,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_C_PREFIX: return read_prefix(value, &request->c_prefix);
     case OPT_CAPACITY: return cli_parse_capacity(value, &request->capacity);
     case OPT_EXPLAIN: return cli_set_switch(&request->explain);
-    case OPT_FOLD_LIMIT: return cli_rewrite_read_limit(&request->rewrite, value);
+    case OPT_FOLD_LIMIT: return read_fold_limit(&request->choices.rewrite, value);
     case OPT_F32_UNIFORM: return cli_set_switch(&request->f32_uniform);
     case OPT_FORMAT: request->has_format = true; return read_format(value, &request->format);
     case OPT_GRAPH: return add_graph(request, value);
@@ -276,9 +294,11 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_HINTS: return read_hints(value, &request->hints);
     case OPT_IO: return cli_io_policies_add(&request->io, value);
     case OPT_KEEP_COPIES: return cli_set_switch(&request->keep_copies);
-    case OPT_KERNELS: return read_kernels(value, &request->kernels);
-    case OPT_PACK: return read_pack(value, request);
-    case OPT_LAYOUT_FROM: return cli_set_text(&request->layout_from, value);
+    case OPT_KERNELS: return read_kernels(value, &request->choices.kernels);
+    case OPT_PACK: return read_pack(value, &request->choices);
+    case OPT_LAYOUT_FROM:
+      request->choices.has_layout = true;
+      return cli_set_text(&request->layout_from, value);
     case OPT_NO_CONSTANTS: return cli_set_switch(&request->no_constants);
     case OPT_NO_INPUTS: return cli_set_switch(&request->no_inputs);
     case OPT_NO_IN_PLACE: return cli_set_switch(&request->no_in_place);
@@ -289,8 +309,8 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_ORDER_NODES: return read_order_nodes(request, value);
     case OPT_OUTPUT: return cli_set_text(&request->output, value);
     case OPT_PACK_PARAMS: return cli_set_switch(&request->pack_params);
-    case OPT_PRESET: return read_preset(value, &request->preset);
-    case OPT_REWRITE: return cli_rewrite_read(&request->rewrite, value);
+    case OPT_PRESET: return read_preset(value, &request->choices.preset);
+    case OPT_REWRITE: return read_rewrite(&request->choices.rewrite, value);
     case OPT_PIN:
     case OPT_NO_PIN: return read_rule(request, option->name, PIN_RULE, option->id == OPT_PIN);
     case OPT_RULE:
@@ -298,7 +318,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_NODES: return cli_budget_read_nodes(&request->budget, value);
     case OPT_START: return cli_set_text(&request->start, value);
     case OPT_TIME: return cli_budget_read_time(&request->budget, value);
-    case OPT_WEIGHTS: return read_weights(value, &request->weights);
+    case OPT_WEIGHTS: return read_weights(value, &request->choices.weights);
     default: return cli_read_strategy(value, &request->strategy);
   }
 }
@@ -329,17 +349,18 @@ cli_exit cli_plan_request_check(const cli_plan_request* request) {
   if (request->explain && request->format != CLI_FORMAT_SUMMARY) {
     return cli_fail(CLI_USAGE, "--explain is a part of the summary; --format json has 'decisions'");
   }
-  if (request->layout_from != NULL && request->preset != STOW_PRESET_BACKWARD) {
+  if (request->layout_from != NULL && request->choices.preset != STOW_PRESET_BACKWARD) {
     return cli_fail(CLI_USAGE, "--layout-from needs --preset backward");
   }
-  if (request->weights == CLI_WEIGHTS_ARENA && (request->no_params || request->no_constants)) {
+  if (request->choices.weights == STOWI_REQUEST_WEIGHTS_ARENA &&
+      (request->no_params || request->no_constants)) {
     return cli_fail(CLI_USAGE, "--weights arena contradicts --no-%s",
                     request->no_params ? "params" : "constants");
   }
-  bool is_rewritten = request->rewrite.is_given && !request->rewrite.is_none;
-  if (is_rewritten && cli_plan_request_follows_another(request)) {
+  bool is_rewritten = is_rewrite_given(request);
+  if (is_rewritten && stowi_request_follows_another(&request->choices)) {
     return cli_fail(CLI_USAGE, "--rewrite: --preset %s plans graphs as they are",
-                    stow_preset_name(request->preset));
+                    stow_preset_name(request->choices.preset));
   }
   if (is_rewritten && request->layout_from != NULL) {
     return cli_fail(CLI_USAGE, "--rewrite: the params of --layout-from are those of the graph");
@@ -375,8 +396,8 @@ cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
   const char* option = request->layout_from != NULL                               ? "layout-from"
                        : request->start != NULL                                   ? "start"
                        : request->pack_params                                     ? "pack-params"
-                       : request->rewrite.is_given && !request->rewrite.is_none   ? "rewrite"
-                       : request->kernels > CLI_KERNELS_NONE                      ? "kernels"
+                       : is_rewrite_given(request)                                ? "rewrite"
+                       : request->choices.kernels > STOWI_REQUEST_KERNELS_NONE    ? "kernels"
                        : cli_plan_request_order(request, false) == CLI_ORDER_FILE ? "order FILE"
                                                                                   : NULL;
   return option == NULL || !cli_plan_request_is_set(request)

@@ -50,7 +50,7 @@ static cli_exit fill_options(const cli_plan_request* request, stow_preset preset
 }
 
 cli_exit cli_plan_request_options(const cli_plan_request* request, stow_plan_options* out_options) {
-  cli_exit code = fill_options(request, request->preset, out_options);
+  cli_exit code = fill_options(request, request->choices.preset, out_options);
   out_options->params = out_options->params && !request->no_params;
   out_options->capacity = request->capacity;
   return code;
@@ -61,14 +61,9 @@ cli_exit cli_plan_request_forward_options(const cli_plan_request* request,
   return fill_options(request, STOW_PRESET_DEFAULT, out_options);
 }
 
-bool cli_plan_request_follows_another(const cli_plan_request* request) {
-  return request->preset == STOW_PRESET_RLX || request->preset == STOW_PRESET_RLX_0_2_2;
-}
-
 cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_model) {
   if (request->order == NULL) {
-    return is_model && !cli_plan_request_follows_another(request) ? CLI_ORDER_AUTO
-                                                                  : CLI_ORDER_GIVEN;
+    return stowi_request_orders(&request->choices, is_model) ? CLI_ORDER_AUTO : CLI_ORDER_GIVEN;
   }
   if (strcmp(request->order, stow_order_text(STOW_ORDER_AUTO)) == 0) {
     return CLI_ORDER_AUTO;
@@ -77,38 +72,8 @@ cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_m
                                                                         : CLI_ORDER_FILE;
 }
 
-static bool are_weights_in_file(const cli_plan_request* request, bool is_model) {
-  return request->weights == CLI_WEIGHTS_FILE ||
-         (request->weights == CLI_WEIGHTS_DEFAULT && is_model);
-}
-
-// What is to be in the arena is not packed beside it.
-stow_prepare_options cli_plan_request_prepare(const cli_plan_request* request, bool is_model) {
-  stow_prepare_options options;
-  stow_prepare_options_init(&options);
-  options.fastest = request->kernels == CLI_KERNELS_FASTEST;
-  if (are_weights_in_file(request, is_model)) {
-    options.pack = request->has_pack ? request->pack : STOW_PACK_AUTO;
-  }
-  return options;
-}
-
-bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model) {
-  bool is_default = request->kernels == CLI_KERNELS_DEFAULT;
-  return request->kernels == CLI_KERNELS_STOWAGE || request->kernels == CLI_KERNELS_FASTEST ||
-         (is_default && is_model && !cli_plan_request_follows_another(request));
-}
-
-bool cli_plan_request_rewrites(const cli_plan_request* request, bool is_model) {
-  if (request->rewrite.is_given) {
-    return !request->rewrite.is_none;
-  }
-  return is_model && cli_plan_request_has_kernels(request, is_model) &&
-         !cli_plan_request_follows_another(request) && request->layout_from == NULL;
-}
-
 bool cli_plan_request_has_hints(const cli_plan_request* request) {
-  return request->hints != CLI_HINTS_NEVER && !cli_plan_request_follows_another(request) &&
+  return request->hints != CLI_HINTS_NEVER && !stowi_request_follows_another(&request->choices) &&
          request->layout_from == NULL && !request->budget.has_time;
 }
 
@@ -121,7 +86,7 @@ bool cli_plan_request_is_set(const cli_plan_request* request) {
 }
 
 void cli_plan_request_place_weights(cli_plan_request* request, bool is_model) {
-  bool in_file = are_weights_in_file(request, is_model);
+  bool in_file = stowi_request_leaves_weights(&request->choices, is_model);
   request->no_params = request->no_params || in_file;
   request->no_constants = request->no_constants || in_file;
 }

@@ -13,6 +13,7 @@
 #include "graphs/model.h"
 #include "graphs/rewrite.h"
 #include "plan/shares.h"
+#include "request/api.h"
 #include "terminal/fail.h"
 
 // name, text
@@ -30,20 +31,6 @@ typedef enum cli_format {
 #undef CLI_FORMAT_ENUM
       CLI_FORMAT_COUNT
 } cli_format;
-
-// Where params and constants are: in the arena, or in the file. Of a model they stay in the file
-// unless something is said.
-typedef enum cli_weights { CLI_WEIGHTS_DEFAULT, CLI_WEIGHTS_ARENA, CLI_WEIGHTS_FILE } cli_weights;
-
-// Whose scratch is planned: that of the library's kernels (of the fastest, or of those that fit),
-// or none. Models have what fits unless something is said, graphs in text none: they mostly
-// describe another executor.
-typedef enum cli_kernels {
-  CLI_KERNELS_DEFAULT,
-  CLI_KERNELS_NONE,
-  CLI_KERNELS_STOWAGE,
-  CLI_KERNELS_FASTEST
-} cli_kernels;
 
 // Whether other options are tried to make the arena smaller: within a budget, not at all, or
 // whatever it takes.
@@ -65,7 +52,6 @@ typedef struct cli_plan_request {
   const char* c_prefix;     // NULL: the graph's name
   cli_format format;
   bool has_format;
-  stow_preset preset;
   bool has_alignment;
   uint64_t alignment;
   bool has_guard;
@@ -88,12 +74,8 @@ typedef struct cli_plan_request {
   const stow_strategy* strategy;  // NULL: not given
   cli_budget budget;
   cli_model_request model;
-  cli_weights weights;
-  cli_kernels kernels;
-  stow_pack pack;
-  bool has_pack;  // else it is what suits the weights
+  stowi_request_choices choices;
   cli_hints hints;
-  cli_rewrite rewrite;
   cli_list rules;  // of cli_rule_switch, in order
 } cli_plan_request;
 
@@ -117,16 +99,6 @@ cli_exit cli_plan_request_forward_options(const cli_plan_request* request,
 // Where the order of a graph comes from. What is exported from elsewhere stands in whatever order;
 // who writes a graph by hand means it so, and who follows another planner does.
 cli_order_kind cli_plan_request_order(const cli_plan_request* request, bool is_model);
-// How the library's kernels are prepared, with one thread. |is_model|: weights are in a file unless
-// something is said.
-stow_prepare_options cli_plan_request_prepare(const cli_plan_request* request, bool is_model);
-// Whether the preset follows another planner, whose plans it reproduces.
-bool cli_plan_request_follows_another(const cli_plan_request* request);
-// Whether the graph is rewritten. Unless something is said, models are, for the library's kernels:
-// another executor runs the model as it is.
-bool cli_plan_request_rewrites(const cli_plan_request* request, bool is_model);
-// Whether the scratch of the library's kernels is planned.
-bool cli_plan_request_has_kernels(const cli_plan_request* request, bool is_model);
 // Whether to look for hints. Not where the plan follows another planner or plan, whose options are
 // not free, nor under a time limit, which each plan would have again.
 bool cli_plan_request_has_hints(const cli_plan_request* request);

@@ -112,7 +112,7 @@ static cli_exit settle_kind(job* j, bool* out_models) {
     models += cli_source_is_model(&j->sources[i]);
   }
   *out_models = models == j->open_count;
-  return models == 0 || *out_models || j->request->weights != CLI_WEIGHTS_DEFAULT
+  return models == 0 || *out_models || j->request->choices.weights != STOWI_REQUEST_WEIGHTS_DEFAULT
              ? CLI_YES
              : cli_fail(CLI_USAGE,
                         "models and texts in one arena need --weights arena or --weights file");

@@ -260,9 +260,9 @@ static cli_exit save_plan(const cli_run* run) {
 }
 
 cli_exit cli_run_plan(cli_run* run) {
-  run->prepare = cli_plan_request_prepare(&run->job.request, true);
+  run->prepare = stowi_request_prepare(&run->job.request.choices, true);
   run->prepare.threads = run->request.threads;
-  if (run->job.request.kernels == CLI_KERNELS_NONE) {
+  if (run->job.request.choices.kernels == STOWI_REQUEST_KERNELS_NONE) {
     return cli_fail(CLI_USAGE, "--kernels none: runs and exported programs need kernels");
   }
   run->job.runs = &run->prepare;

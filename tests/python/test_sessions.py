@@ -1,0 +1,130 @@
+"""Runs: the bits of the command, arrays that are not copied and not written over."""
+
+import gc
+import os
+import subprocess
+import tempfile
+import threading
+import unittest
+
+import numpy as np
+import stowplan as stow
+
+
+def digits(seed=0):
+    return np.random.default_rng(seed).standard_normal((1, 1, 28, 28)).astype(np.float32)
+
+
+def tokens(shape):
+    return np.random.default_rng(1).integers(0, 16, shape)
+
+
+class Sessions(unittest.TestCase):
+    def run_command(self, model, inputs, *arguments):
+        with tempfile.TemporaryDirectory() as folder:
+            np.savez(f"{folder}/in.npz", **inputs)
+            subprocess.run([os.environ["STOWAGE"], "run", model, "--inputs", f"{folder}/in.npz",
+                            "--outputs", f"{folder}/out.npz", *arguments], check=True,
+                           capture_output=True)
+            with np.load(f"{folder}/out.npz") as arrays:
+                return dict(arrays)
+
+    def test_outputs_are_those_of_the_command(self):
+        cases = (("examples/digits.onnx", {}, {"image": digits()}),
+                 ("examples/encoder.onnx", {"batch": 2, "length": 16}, {"tokens": tokens((2, 16))}))
+        for model, bind, inputs in cases:
+            expected = self.run_command(model, inputs)
+            for options in ({}, {"io": "keep"}, {"threads": 2}, {"rewrite": "none"}):
+                outputs = stow.Session(model, bind=bind, **options).run(inputs)
+                self.assertEqual(outputs.keys(), expected.keys())
+                for name, array in outputs.items():
+                    np.testing.assert_array_equal(array, expected[name])
+
+    def test_results_are_the_callers(self):
+        session = stow.Session("examples/digits.onnx")
+        first = session.run({"image": digits()})["probabilities"]
+        kept = first.copy()
+        session.run({"image": digits(1)})
+        np.testing.assert_array_equal(first, kept)
+        del session
+        gc.collect()
+        np.testing.assert_array_equal(first, kept)
+
+    def test_out_is_written_in_place(self):
+        for io in ("external", "keep"):
+            session = stow.Session("examples/digits.onnx", io=io)
+            out = np.zeros((1, 10), np.float32)
+            outputs = session.run({"image": digits()}, out={"probabilities": out})
+            self.assertIs(outputs["probabilities"], out)
+            self.assertAlmostEqual(float(out.sum()), 1, places=5)
+
+    def test_inputs_are_neither_copied_nor_changed(self):
+        session = stow.Session("examples/digits.onnx")
+        image = digits()
+        image.flags.writeable = False
+        before = image.copy()
+        first = session.run({"image": image})["probabilities"]
+        np.testing.assert_array_equal(image, before)
+        self.assertNotIn("image", session.plan.buffers["name"])
+        strided = np.asfortranarray(np.repeat(digits(), 2, axis=3)[..., ::2])
+        np.testing.assert_array_equal(session.run({"image": strided})["probabilities"], first)
+
+    def test_mistakes_are_refused(self):
+        session = stow.Session("examples/digits.onnx")
+        self.assertEqual(session.inputs, {"image": stow.Port((1, 1, 28, 28), "f32")})
+        self.assertEqual(session.outputs, {"probabilities": stow.Port((1, 10), "f32")})
+        for error, message, inputs, out in (
+                (stow.Error, "missing input 'image'", {}, None),
+                (stow.Error, "unknown input 'x'", {"x": 1}, None),
+                (stow.Error, "unknown output 'x'", {"image": digits()}, {"x": digits()}),
+                (TypeError, "expected float32", {"image": digits().astype(np.float64)}, None),
+                (ValueError, "expected shape", {"image": digits()[0]}, None),
+                (ValueError, "out: probabilities: expected", {"image": digits()},
+                 {"probabilities": np.zeros(10, np.float32)})):
+            self.assertRaisesRegex(error, message, session.run, inputs, out=out)
+        memory = np.zeros(28 * 28, np.float32)
+        self.assertRaisesRegex(ValueError, "overlaps an input", session.run,
+                               {"image": memory.reshape(1, 1, 28, 28)},
+                               out={"probabilities": memory[:10].reshape(1, 10)})
+        self.assertRaisesRegex(ValueError, "needs kernels", stow.Session, "examples/digits.onnx",
+                               kernels="none")
+
+    def test_graphs_run_too(self):
+        graph = stow.Graph("scale")
+        x = graph.input("x", (2, 3))
+        w = graph.param("w", data=np.arange(9, dtype=np.float32).reshape(3, 3))
+        graph.output(graph.op("matmul", x, w, name="y"), x)
+        given = np.arange(6, dtype=np.float32).reshape(2, 3)
+        outputs = stow.Session(graph).run({"x": given})
+        np.testing.assert_array_equal(outputs["y"],
+                                      given @ np.arange(9, dtype=np.float32).reshape(3, 3))
+        np.testing.assert_array_equal(outputs["x"], given)
+
+    def test_lists_and_numbers_are_converted(self):
+        graph = stow.Graph("add")
+        x, n = graph.input("x", (3,), "f16"), graph.input("n", (), "f16")
+        graph.output(graph.op("add", x, n, name="y"))
+        outputs = stow.Session(graph).run({"x": [1, 2, 3], "n": 4})
+        np.testing.assert_array_equal(outputs["y"], np.array([5, 6, 7], np.float16))
+
+    def test_threads_may_share_a_session(self):
+        session = stow.Session("examples/encoder.onnx", bind={"batch": 2, "length": 16})
+        given = [tokens((2, 16)), np.zeros((2, 16), np.int64)]
+        expected = [session.run({"tokens": array})["encoded"] for array in given]
+        wrong = []
+
+        def work(k):
+            for _ in range(50):
+                if not np.array_equal(session.run({"tokens": given[k]})["encoded"], expected[k]):
+                    wrong.append(k)
+
+        threads = [threading.Thread(target=work, args=(k % 2,)) for k in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
