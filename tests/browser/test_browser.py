@@ -146,6 +146,23 @@ def a_dropped_file_is_drawn(bench):
 
 
 @check
+def the_picture_takes_the_mouse(bench):
+    """The frame is out of its way until it moves: see page.js."""
+    bench.plan(bench.source / "examples/transformer.stow")
+    box = "const r = document.querySelector('%s').getBoundingClientRect(); return [r.x, r.y];"
+    frame = bench.browser.run(box % "#picture")
+    tab = bench.in_frame(box % "#tab-tensor")
+    x, y = (a + b + 8 for a, b in zip(frame, tab))
+    bench.browser.pointer(("move", x - 40, y), ("move", x - 20, y))
+    bench.browser.click_at(x, y)
+    same(
+        bench.in_frame("return document.getElementById('tab-tensor').ariaSelected;"),
+        "true",
+        "the tab",
+    )
+
+
+@check
 def symbols_are_asked_for(bench):
     bench.open()
     bench.give(bench.source / "examples/encoder.onnx")
