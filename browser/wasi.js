@@ -188,7 +188,6 @@ class System {
         open.at = [0, open.at, open.file.size][whence] + Number(offset);
         return this.put64(out, open.at);
       },
-      fd_readdir: refuse,
 
       path_open: (fd, follow, path, size, how, rights, more, flags, out) => {
         const name = this.path(path, size);
