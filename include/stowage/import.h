@@ -170,7 +170,8 @@ typedef enum stow_import_flags {
   // graph can be run. Without it only weights of at most 64 KiB are read, because shapes may depend
   // on them. The others have a type and, if the source has a name, a position in it: the attributes
   // `source`, `at` and `bytes` of their nodes. Not needed for models in memory and in mapped files,
-  // whose graphs point to the bytes.
+  // whose graphs point to the bytes. Either way the plans are the same; to run one, weights must be
+  // read, or given (stow_exec_options.weight).
   STOW_IMPORT_READ_WEIGHTS = 2
 } stow_import_flags;
 // Replaces the flags, stow_import_flags joined by |. A new request has 0.

@@ -40,6 +40,8 @@ extern "C" {
 // Maps the file, which must not be truncated until the model is closed. Files with external data
 // are mapped when they are first needed. STOW_ERR_IO if it cannot be read, STOW_ERR_SYNTAX if it is
 // not an ONNX model or is incomplete. Close the result with stow_model_close, as with the others.
+// Where the system cannot map files it reads |path| as stow_onnx_open_source does, and has no
+// external data.
 STOW_API stow_status stow_onnx_open(const char* path, stow_allocator allocator, stow_diag* diag,
                                     stow_model** out_model);
 // Borrows |size| bytes of |data| until the model is closed. External data is looked for in the

@@ -44,6 +44,11 @@ STOWI_SHARED size_t stowi_graph_with_count(const stow_graph* graph, stow_node no
 STOWI_SHARED const stow_attr* stowi_graph_with_at(const stow_graph* graph, stow_node node,
                                                   size_t index);
 
+// Data that exists, but was not read: of a call, instead of stow_call_data; whether a value has
+// data, read or not. What is decided for a plan must be the same for both.
+STOWI_SHARED void stowi_graph_call_unread(stow_call* call, size_t size);
+STOWI_SHARED bool stowi_graph_has_data(const stow_graph* graph, stow_value value);
+
 // How a `blocks` node cuts an operand or result into what its function gets. Group g has slice
 // (g / divide) % slices of it. If it is cut |by_rows|, a slice is |outer| times all rows of a
 // group, a row is |unit| elements, and a block is |outer| pieces of consecutive rows; otherwise a

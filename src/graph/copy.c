@@ -136,11 +136,15 @@ static void copy_attrs(const stowi_graph_copier* copier, stow_call* call, stow_n
     has_inline = has_inline || stow_str_equal(attr->name, stow_str_of("data"));
     stow_call_attr(call, attr);
   }
-  size_t size;
-  if (stowi_graph_is_boundary_op(stow_graph_op(from, node)) && !has_inline) {
-    const void* data = stow_graph_data(from, stow_graph_first_result(from, node), &size);
-    if (data != NULL) {
-      stow_call_data(call, data, size, false);
+  size_t index = stowi_graph_is_boundary_op(stow_graph_op(from, node)) && !has_inline
+                     ? stowi_graph_data_index(from, stow_graph_first_result(from, node))
+                     : from->data.count;
+  if (index < from->data.count) {
+    const stowi_graph_data* data = &from->data.data[index];
+    if (data->bytes != NULL) {
+      stow_call_data(call, data->bytes, data->size, false);
+    } else {
+      stowi_graph_call_unread(call, data->size);
     }
   }
 }

@@ -48,6 +48,13 @@ void stow_call_data(stow_call* call, const void* data, size_t size, bool copy) {
   }
 }
 
+void stowi_graph_call_unread(stow_call* call, size_t size) {
+  if (stowi_graph_call_is_well(call)) {
+    call->has_data = true;
+    call->data = (stowi_graph_data){STOW_VALUE_NONE, false, NULL, size};
+  }
+}
+
 // ---------------------------------------------------------------------------------------------
 // Inline numbers
 
@@ -224,9 +231,13 @@ size_t stowi_graph_data_index(const stow_graph* graph, stow_value value) {
 
 const void* stow_graph_data(const stow_graph* graph, stow_value value, size_t* out_size) {
   size_t index = stowi_graph_data_index(graph, value);
-  bool is_found = index < graph->data.count;
+  bool is_read = index < graph->data.count && graph->data.data[index].bytes != NULL;
   if (out_size != NULL) {
-    *out_size = is_found ? graph->data.data[index].size : 0;
+    *out_size = is_read ? graph->data.data[index].size : 0;
   }
-  return is_found ? graph->data.data[index].bytes : NULL;
+  return is_read ? graph->data.data[index].bytes : NULL;
+}
+
+bool stowi_graph_has_data(const stow_graph* graph, stow_value value) {
+  return stowi_graph_data_index(graph, value) < graph->data.count;
 }

@@ -304,7 +304,7 @@ static stow_status write_results(stow_call* call) {
         .name = STOWI_GRAPH_NAME_NONE,
         .bounded = call->marks.data[k].bounded,
         .data_dependent = call->marks.data[k].data,
-        .has_data = call->has_data,
+        .has_data = call->has_data && call->data.bytes != NULL,
     };
     STOW_TRY(stowi_graph_intern_type(&graph->types, &graph->pool, graph->allocator,
                                      &call->results.data[k], &graph->value_types.data[first + k]));

@@ -249,6 +249,7 @@ typedef struct stowi_import_payload {
   size_t size;
   stow_str source;  // empty: none
   uint64_t at;
+  bool is_unread;  // whether |bytes| is NULL only because nobody asked for them
 } stowi_import_payload;
 
 // A `param` or `constant` named |name|, or like it where that is taken.

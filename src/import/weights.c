@@ -1,5 +1,6 @@
 // Weights and constants in the graph. Their bytes stay where the provider has them; a weight whose
 // bytes are not at hand has a type and perhaps a place in a file, which is enough for a plan.
+#include "graph/api.h"
 #include "import/importer.h"
 
 // What shapes may depend on is small; see STOW_IMPORT_READ_WEIGHTS.
@@ -49,6 +50,8 @@ stow_status stowi_import_constant(stowi_import_importer* imp, stow_op op, stow_s
   }
   if (data->bytes != NULL) {
     stow_call_data(call, data->bytes, data->size, false);
+  } else if (data->is_unread) {
+    stowi_graph_call_unread(call, data->size);
   }
   stow_node node;
   STOW_TRY(stow_call_finish(call, imp->diag, &node));
@@ -60,7 +63,7 @@ stow_status stowi_import_asked_constant(stowi_import_importer* imp, stow_op op,
                                         const stowi_import_asked_value* value, stow_str name,
                                         const stow_type* type, stow_value* out_value) {
   void* bytes = NULL;
-  stowi_import_payload data = {NULL, 0, {"", 0}, 0};
+  stowi_import_payload data = {0};
   STOW_TRY(stowi_import_asked_bytes(imp, value, type, &bytes, &data.size));
   data.bytes = bytes;
   return stowi_import_constant(imp, op, name, type, &data, out_value);

@@ -93,7 +93,7 @@ static bool has_fixed_result(const folder* f, stow_node node) {
 static kind kind_of(const folder* f, stow_node node) {
   const stow_graph* graph = f->graph;
   if (is_weight_op(stow_graph_op(graph, node))) {
-    bool has_data = stow_graph_data(graph, stow_graph_first_result(graph, node), NULL) != NULL;
+    bool has_data = stowi_graph_has_data(graph, stow_graph_first_result(graph, node));
     return has_data && stowi_graph_with_count(graph, node) == 0 ? WEIGHT : OTHER;
   }
   if (stowi_rewrite_is_barrier(graph, node) || stowi_rewrite_is_bounded(graph, node) ||

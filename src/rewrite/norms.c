@@ -276,7 +276,7 @@ static bool is_weights(const folder* f, stow_node node) {
   stow_op op = stow_graph_op(graph, node);
   stow_value value = stow_graph_first_result(graph, node);
   if (op == STOW_OP_PARAM || op == STOW_OP_CONSTANT) {
-    return stowi_graph_with_count(graph, node) == 0 && stow_graph_data(graph, value, NULL) != NULL;
+    return stowi_graph_with_count(graph, node) == 0 && stowi_graph_has_data(graph, value);
   }
   if (!is_arithmetic(op) || stowi_rewrite_is_barrier(graph, node) ||
       stowi_rewrite_is_bounded(graph, node)) {

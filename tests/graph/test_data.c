@@ -1,6 +1,7 @@
 // Tests of data of params and constants: borrowed, copied and inline.
 #include <math.h>
 
+#include "graph/api.h"
 #include "graph_support.h"
 
 static stow_call* begin_constant(stow_graph* graph, const char* name, stow_type type) {
@@ -71,6 +72,25 @@ TEST(EmptyDataIsData) {
   stow_call_data(call, NULL, 0, true);
   REQUIRE(stow_call_finish(call, NULL, NULL) == STOW_OK);
   CHECK(stow_graph_data(graph, 0, NULL) != NULL);
+  stow_graph_destroy(graph);
+}
+
+TEST(UnreadDataIsDataThatNobodySees) {
+  stow_graph* graph = make_graph();
+  stow_call* call = begin_constant(graph, "k", VECTOR(STOW_I64, 2));
+  stowi_graph_call_unread(call, 16);
+  REQUIRE(stow_call_finish(call, NULL, NULL) == STOW_OK);
+  call = begin_constant(graph, "none", VECTOR(STOW_I64, 2));
+  REQUIRE(stow_call_finish(call, NULL, NULL) == STOW_OK);
+  size_t size = 1;
+  CHECK(stow_graph_data(graph, 0, &size) == NULL);
+  CHECK_U64(size, 0);
+  CHECK(!stow_graph_is_known(graph, 0));
+  CHECK(stowi_graph_has_data(graph, 0));
+  CHECK(!stowi_graph_has_data(graph, 1));
+  call = begin_constant(graph, "small", VECTOR(STOW_I64, 2));
+  stowi_graph_call_unread(call, 8);
+  CHECK(stow_call_finish(call, NULL, NULL) == STOW_ERR_TYPE);
   stow_graph_destroy(graph);
 }
 

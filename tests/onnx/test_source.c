@@ -2,12 +2,15 @@
 // data of weights only where it is asked for, and clean errors for everything that can go wrong.
 #define _XOPEN_SOURCE 700  // mkstemp
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stowage/text.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "graph/api.h"
 #include "onnx/onnx_writer.h"
 #include "onnx/reader/model.h"
 #include "support/fault.h"
@@ -219,6 +222,111 @@ TEST(ANamedSourceGivesTheGraphOfTheMappedFile) {
   unlink(path);
   onnx_writer_free(&w);
 }
+
+// ---------------------------------------------------------------------------------------------
+// Files that cannot be mapped
+
+static int refusal;  // errno of every mapping; 0: none is refused
+
+void* __real_mmap(void* at, size_t size, int protection, int flags, int file, off_t offset);
+void* __wrap_mmap(void* at, size_t size, int protection, int flags, int file, off_t offset);
+void* __wrap_mmap(void* at, size_t size, int protection, int flags, int file, off_t offset) {
+  errno = refusal;
+  return refusal != 0 ? MAP_FAILED : __real_mmap(at, size, protection, flags, file, offset);
+}
+
+static stow_status open_refusing(int error, const char* path, stow_allocator allocator,
+                                 stow_model** out_model) {
+  refusal = error;
+  stow_diag_init(&diag);
+  stow_status status = stow_onnx_open(path, allocator, &diag, out_model);
+  refusal = 0;
+  return status;
+}
+
+// Writes the model to a file; |path| ends with XXXXXX.
+static void save_model(char* path) {
+  onnx_writer w = {0};
+  write_model(&w);
+  int descriptor = mkstemp(path);
+  REQUIRE(descriptor >= 0);
+  CHECK(write(descriptor, w.data, w.size) == (ssize_t)w.size);
+  close(descriptor);
+  onnx_writer_free(&w);
+}
+
+static void check_same_weights(const stow_graph* a, const stow_graph* b) {
+  REQUIRE(stow_graph_value_count(a) == stow_graph_value_count(b));
+  for (stow_value value = 0; value < stow_graph_value_count(a); ++value) {
+    CHECK(stowi_graph_has_data(a, value) == stowi_graph_has_data(b, value));
+  }
+}
+
+TEST(AFileThatCannotBeMappedGivesTheGraphOfTheMappedOne) {
+  char path[] = "/tmp/stowage-source-XXXXXX";
+  save_model(path);
+  stow_model *near = NULL, *far = NULL;
+  int before = dup(0);
+  close(before);
+  REQUIRE(stow_onnx_open(path, stow_allocator_default(), &diag, &near) == STOW_OK);
+  REQUIRE(open_refusing(ENODEV, path, stow_allocator_default(), &far) == STOW_OK);
+  stow_import* left = import_all(near, 0);
+  stow_import* right = import_all(far, 0);
+  stow_import* whole = import_all(far, STOW_IMPORT_READ_WEIGHTS);
+  REQUIRE(left != NULL && right != NULL && whole != NULL);
+  check_same_text(stow_import_graph(left), stow_import_graph(right));
+  check_same_weights(stow_import_graph(left), stow_import_graph(right));
+  check_same_data(stow_import_graph(left), stow_import_graph(whole));
+  stow_import_destroy(left);
+  stow_import_destroy(right);
+  stow_import_destroy(whole);
+  stow_model_close(near);
+  stow_model_close(far);
+  int after = dup(0);
+  CHECK(after == before);  // no file is left open
+  close(after);
+  unlink(path);
+}
+
+TEST(AFileThatIsRefusedForAnotherReasonIsAnError) {
+  char path[] = "/tmp/stowage-source-XXXXXX";
+  save_model(path);
+  stow_model* model = NULL;
+  CHECK(open_refusing(ENOMEM, path, stow_allocator_default(), &model) == STOW_ERR_IO);
+  CHECK(model == NULL);
+  CHECK_HAS(diag.message, "out of address space");
+  unlink(path);
+}
+
+TEST(AFileThatIsCutWhileItIsReadIsReported) {
+  char path[] = "/tmp/stowage-source-XXXXXX";
+  save_model(path);
+  stow_model* model = NULL;
+  REQUIRE(open_refusing(ENODEV, path, stow_allocator_default(), &model) == STOW_OK);
+  CHECK(truncate(path, 10000) == 0);
+  stow_import* import = NULL;
+  CHECK(import_with(model, STOW_IMPORT_READ_WEIGHTS, stow_allocator_default(), &import) ==
+        STOW_ERR_IO);
+  CHECK_HAS(diag.message, "cannot read ");
+  stow_model_close(model);
+  unlink(path);
+}
+
+static stow_status open_unmapped(stow_allocator allocator, void* user) {
+  stow_model* model = NULL;
+  stow_status status = open_refusing(ENODEV, (const char*)user, allocator, &model);
+  stow_model_close(model);
+  return status;
+}
+
+TEST(EveryFailingAllocationWithoutAMappingIsReported) {
+  char path[] = "/tmp/stowage-source-XXXXXX";
+  save_model(path);
+  CHECK(test_fault_sweep(open_unmapped, path) > 5);
+  unlink(path);
+}
+
+// ---------------------------------------------------------------------------------------------
 
 TEST(WeightsAreReadOnlyWhenAskedFor) {
   onnx_writer w = {0};

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/api.h"
 #include "rewrite/rewrite_support.h"
 #include "support/test.h"
 
@@ -27,6 +28,48 @@ TEST(WhatDependsOnWeightsAloneIsFolded) {
       "  %2 = matmul(%0, %1) : f32[2, 2]\n"
       "  return %2\n"
       "}\n");
+}
+
+static stow_graph* make_product(bool is_unread) {
+  static const float numbers[] = {1, 2, 3, 4};
+  stow_graph* graph = NULL;
+  stow_dim dims[] = {2, 2};
+  stow_type type = stow_type_make(STOW_F32, 2, dims);
+  CHECK(stow_graph_create(stow_str_of("g"), NULL, stow_allocator_default(), NULL, &graph) ==
+        STOW_OK);
+  CHECK(stow_graph_input(graph, "x", &type, NULL, NULL) == STOW_OK);
+  stow_call* call = stow_graph_begin(graph, STOW_OP_PARAM);
+  stow_call_name(call, 0, stow_str_of("w"));
+  stow_call_result_type(call, &type);
+  if (is_unread) {
+    stowi_graph_call_unread(call, sizeof(numbers));
+  } else {
+    stow_call_data(call, numbers, sizeof(numbers), false);
+  }
+  CHECK(stow_call_finish(call, NULL, NULL) == STOW_OK);
+  CHECK(stow_graph_add(graph, STOW_OP_SINH, (const stow_value[]){1}, 1, NULL, NULL) == STOW_OK);
+  CHECK(stow_graph_add(graph, STOW_OP_MATMUL, (const stow_value[]){0, 2}, 2, NULL, NULL) ==
+        STOW_OK);
+  CHECK(stow_graph_add_output(graph, 3, NULL) == STOW_OK);
+  return graph;
+}
+
+TEST(WeightsThatWereNotReadAreFoldedToo) {
+  stow_string texts[2];
+  for (int i = 0; i < 2; ++i) {
+    stow_graph* graph = make_product(i == 1);
+    stow_rewritten* rewritten = rewrite_graph(graph, NULL);
+    stow_string_init(&texts[i], stow_allocator_default());
+    CHECK(stow_graph_print(stow_rewritten_graph(rewritten), stow_string_writer(&texts[i])) ==
+          STOW_OK);
+    const stow_graph* fold = stow_rewritten_fold_graph(rewritten);
+    CHECK(fold != NULL && stowi_graph_has_data(fold, 0));  // copies keep the mark
+    stow_rewritten_destroy(rewritten);
+    stow_graph_destroy(graph);
+  }
+  CHECK_TEXT(texts[1].data, texts[0].data);
+  stow_string_free(&texts[0]);
+  stow_string_free(&texts[1]);
 }
 
 static stow_string print_fold_graph(const stow_rewritten* r) {

@@ -7,9 +7,12 @@
 #include "terminal/text.h"
 
 static const cli_command* const commands[] = {
-    &cli_plan_command,  &cli_run_command,  &cli_export_command, &cli_solve_command,
-    &cli_check_command, &cli_view_command, &cli_diff_command,   &cli_inspect_command,
-    &cli_fmt_command,   &cli_help_command};
+    &cli_plan_command,
+#if STOWAGE_COMMAND_RUNS
+    &cli_run_command,     &cli_export_command,
+#endif
+    &cli_solve_command,   &cli_check_command,  &cli_view_command, &cli_diff_command,
+    &cli_inspect_command, &cli_fmt_command,    &cli_help_command};
 
 size_t cli_command_count(void) { return sizeof commands / sizeof commands[0]; }
 

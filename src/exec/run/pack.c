@@ -12,6 +12,7 @@
 #include "exec/api.h"
 #include "exec/program/words.h"
 #include "exec/run/prepare.h"
+#include "graph/api.h"
 
 #define ALIGNMENT 64
 
@@ -39,12 +40,12 @@ void stowi_exec_packer_free(stowi_exec_packer* packer) {
   }
 }
 
-// Whether it has data, or will have: what is decided must not depend on folded data being there.
-static bool has_data(const stow_graph* graph, stow_value value, uint64_t bytes) {
-  size_t size = 0;
+// Whether it has data, or will have: what is decided must not depend on folded data being there,
+// or on weights being read.
+static bool has_data(const stow_graph* graph, stow_value value) {
   stow_node node = stow_graph_producer(graph, value);
   const stow_attr* folded = stow_graph_attr(graph, node, "folded");
-  return (stow_graph_data(graph, value, &size) != NULL && size == bytes) ||
+  return stowi_graph_has_data(graph, value) ||
          (stow_graph_op(graph, node) == STOW_OP_PARAM && folded != NULL && folded->b);
 }
 
@@ -62,7 +63,7 @@ static bool is_packable(const stowi_exec_packer* packer, stow_value value) {
   return facts->is_boundary && !facts->is_output && facts->bytes != 0 &&
          packer->readers[value] == 1 && !stowi_effects_state(packer->effects, value) &&
          (facts->is_input ? packer->inputs != 0 && is_given_packed(packer, value)
-                          : has_data(packer->program->graph, value, facts->bytes));
+                          : has_data(packer->program->graph, value));
 }
 
 // Whether a result has the bytes of operand |k|, which must then be what they are.

@@ -34,7 +34,8 @@ static stow_status without_bytes(stowi_onnx_importer* onnx, const stowi_onnx_ten
   uint64_t size;
   STOW_TRY(stowi_import_report_missing(&onnx->imp, tensor->location, tensor->name));
   STOW_TRY(stow_type_bytes(type, &size));
-  *out_data = (stowi_import_payload){NULL, (size_t)size, tensor->location, tensor->offset};
+  *out_data = (stowi_import_payload){
+      .size = (size_t)size, .source = tensor->location, .at = tensor->offset};
   return STOW_OK;
 }
 
@@ -45,7 +46,8 @@ static stow_status find_bytes(stowi_onnx_importer* onnx, const stowi_onnx_tensor
   uint64_t size;
   STOW_TRY(stow_type_bytes(type, &size));
   if (stowi_onnx_place_of(onnx->model, tensor, &bytes) && !stowi_import_reads(imp, size)) {
-    *out_data = (stowi_import_payload){NULL, bytes.size, bytes.source, bytes.at};
+    *out_data = (stowi_import_payload){
+        .size = bytes.size, .source = bytes.source, .at = bytes.at, .is_unread = true};
     return STOW_OK;
   }
   stow_status status =
@@ -54,7 +56,8 @@ static stow_status find_bytes(stowi_onnx_importer* onnx, const stowi_onnx_tensor
     return without_bytes(onnx, tensor, type, out_data);
   }
   STOW_TRY(status);
-  *out_data = (stowi_import_payload){bytes.bytes, bytes.size, bytes.source, bytes.at};
+  *out_data = (stowi_import_payload){
+      .bytes = bytes.bytes, .size = bytes.size, .source = bytes.source, .at = bytes.at};
   return bytes.is_owned ? stowi_import_keep_block(imp, (void*)(uintptr_t)bytes.bytes, bytes.size)
                         : STOW_OK;
 }
@@ -160,7 +163,7 @@ static stow_status import_sparse(stowi_onnx_importer* onnx, const stowi_onnx_spa
   }
   memset(dense, 0, (size_t)size);
   STOW_TRY(fill_dense(onnx, sparse, &type, dense));
-  stowi_import_payload data = {dense, (size_t)size, {"", 0}, 0};
+  stowi_import_payload data = {.bytes = dense, .size = (size_t)size};
   return stowi_import_constant(imp, op, name, &type, &data, out_value);
 }
 
@@ -271,8 +274,8 @@ static stow_status constant_numbers(stowi_onnx_lowering* l, stow_str name, stow_
                                     stow_value* out_value) {
   stow_dim dim = (stow_dim)count;
   stow_type type = stow_type_make(dtype, is_scalar ? 0 : 1, &dim);
-  stowi_import_payload data = {
-      count == 0 ? "" : numbers, count * (stow_dtype_bits(dtype) / 8), {"", 0}, 0};
+  stowi_import_payload data = {.bytes = count == 0 ? "" : numbers,
+                               .size = count * (stow_dtype_bits(dtype) / 8)};
   return stowi_import_constant(l->imp, STOW_OP_CONSTANT, name, &type, &data, out_value);
 }
 

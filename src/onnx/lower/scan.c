@@ -252,7 +252,7 @@ static stow_status check_lengths(stowi_onnx_lowering* l) {
       stow_type_elements(type, &count) != STOW_OK) {
     return fail_lengths(l);
   }
-  for (uint64_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; ++i) {
     if (stow_graph_known(graph, lengths, i) != scanned->dims[1]) {
       return fail_lengths(l);
     }

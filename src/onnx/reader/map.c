@@ -1,5 +1,6 @@
 // Mapping instead of reading: opening a model of gigabytes costs what its structure costs, and
-// weights come into memory when they are first touched, if ever.
+// weights come into memory when they are first touched, if ever. Where nothing can be mapped, a
+// file is a source, which is read by parts and at the same cost.
 //
 // A model is untrusted and names other files. They must lie in its folder: names that are
 // absolute or go up are refused, and links are resolved before the result is compared with the
@@ -34,6 +35,7 @@ static const char* error_text(int error) {
     case ELOOP: return "too many links";
     case EMFILE:
     case ENFILE: return "too many open files";
+    case ENODEV: return "cannot be mapped";
     case ENOMEM: return "out of address space";
     default: return "cannot be read";
   }
@@ -43,8 +45,32 @@ static stow_status fail_io(stow_diag* diag, const char* path, const char* reason
   return stowi_fail(diag, STOW_ERR_IO, "%.*s: %s", STOWI_STR_ARG(stow_str_of(path)), reason);
 }
 
+static stow_status read_at(void* user, uint64_t offset, void* bytes, size_t count) {
+  int file = (int)(intptr_t)user;
+  while (count > 0) {
+    ssize_t size = pread(file, bytes, count, (off_t)offset);
+    if (size < 0 && errno == EINTR) {
+      continue;
+    }
+    if (size <= 0) {
+      return STOW_ERR_IO;
+    }
+    bytes = (char*)bytes + size;
+    offset += (uint64_t)size;
+    count -= (size_t)size;
+  }
+  return STOW_OK;
+}
+
+void stowi_onnx_map_close(const stow_source* source) {
+  if (source->read == read_at) {
+    close((int)(intptr_t)source->user);
+  }
+}
+
+// Maps |file|, or makes it a source; it is still needed in the latter case only.
 static stow_status map_open_file(int file, const char* path, stow_diag* diag,
-                                 stowi_onnx_span* out_span) {
+                                 stowi_onnx_span* out_span, stow_source* out_source) {
   struct stat facts;
   if (fstat(file, &facts) != 0) {
     return fail_io(diag, path, error_text(errno));
@@ -52,35 +78,42 @@ static stow_status map_open_file(int file, const char* path, stow_diag* diag,
   if (!S_ISREG(facts.st_mode)) {
     return fail_io(diag, path, S_ISDIR(facts.st_mode) ? "is a directory" : "is not a regular file");
   }
-  if ((uintmax_t)facts.st_size > SIZE_MAX) {
-    return fail_io(diag, path, error_text(ENOMEM));
-  }
   if (facts.st_size == 0) {
     return STOW_OK;
   }
-  void* bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-  if (bytes == MAP_FAILED) {
-    return fail_io(diag, path, error_text(errno));
+  if ((uintmax_t)facts.st_size <= SIZE_MAX) {
+    void* bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes != MAP_FAILED) {
+      *out_span = (stowi_onnx_span){(const uint8_t*)bytes, (size_t)facts.st_size};
+      return STOW_OK;
+    }
+    if (errno != ENODEV) {
+      return fail_io(diag, path, error_text(errno));
+    }
   }
-  *out_span = (stowi_onnx_span){(const uint8_t*)bytes, (size_t)facts.st_size};
+  *out_source = (stow_source){(uint64_t)facts.st_size, read_at, (void*)(intptr_t)file};
   return STOW_OK;
 }
 
 // O_NONBLOCK: a pipe must not make us wait until we have seen that it is one.
-static stow_status map_file(const char* path, int flags, stow_diag* diag,
-                            stowi_onnx_span* out_span) {
+static stow_status map_file(const char* path, int flags, stow_diag* diag, stowi_onnx_span* out_span,
+                            stow_source* out_source) {
   *out_span = (stowi_onnx_span){NULL, 0};
+  *out_source = (stow_source){0};
   int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags);
   if (file < 0) {
     return fail_io(diag, path, error_text(errno));
   }
-  stow_status status = map_open_file(file, path, diag, out_span);
-  close(file);
+  stow_status status = map_open_file(file, path, diag, out_span, out_source);
+  if (out_source->read == NULL) {
+    close(file);
+  }
   return status;
 }
 
-stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_onnx_span* out_span) {
-  return map_file(path, 0, diag, out_span);
+stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_onnx_span* out_span,
+                           stow_source* out_source) {
+  return map_file(path, 0, diag, out_span, out_source);
 }
 
 void stowi_onnx_unmap(stowi_onnx_span span) {
@@ -178,5 +211,11 @@ stow_status stowi_onnx_map_within(const char* folder, stow_str location, stow_di
         diag, STOW_ERR_INVALID_ARGUMENT,
         "external data is outside of the model's folder: a symbolic link leads there");
   }
-  return map_file(real_path, O_NOFOLLOW, diag, out_span);
+  stow_source source;
+  STOW_TRY(map_file(real_path, O_NOFOLLOW, diag, out_span, &source));
+  if (source.read != NULL) {
+    stowi_onnx_map_close(&source);
+    return fail_io(diag, path, error_text(ENODEV));
+  }
+  return STOW_OK;
 }

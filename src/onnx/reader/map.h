@@ -2,12 +2,17 @@
 #ifndef STOWAGE_SRC_ONNX_READER_MAP_H_
 #define STOWAGE_SRC_ONNX_READER_MAP_H_
 
+#include "import/api.h"
 #include "onnx/reader/proto.h"
 
 // Maps the regular file |path| for reading. An empty file gives no bytes. STOW_ERR_IO says why it
-// cannot be read, after |path|.
-stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_onnx_span* out_span);
+// cannot be read, after |path|. Some systems and file systems have no mappings: there |*out_source|
+// reads the open file by parts and |*out_span| is empty; elsewhere its |read| is NULL.
+stow_status stowi_onnx_map(const char* path, stow_diag* diag, stowi_onnx_span* out_span,
+                           stow_source* out_source);
 void stowi_onnx_unmap(stowi_onnx_span span);
+// Closes the file of a source that stowi_onnx_map made; any other is left alone.
+void stowi_onnx_map_close(const stow_source* source);
 // Whether reads come here and there, as those of an index do: then the pages around them are not
 // fetched from the disk. By default they are.
 void stowi_onnx_map_expect_jumps(stowi_onnx_span span, bool is_jumping);

@@ -179,7 +179,11 @@ static stow_status open_by(stowi_onnx_model* model, const way* by, stow_diag* di
     model->folder = folder.data;
   }
   if (is_file) {
-    STOW_TRY(stowi_onnx_map(by->path, diag, &model->span));
+    stow_source file;
+    STOW_TRY(stowi_onnx_map(by->path, diag, &model->span, &file));
+    if (file.read != NULL) {
+      return open_source(model, &file, diag);
+    }
     model->is_mapped = true;
     stowi_onnx_map_expect_jumps(model->span, true);
     STOW_TRY(read_model(model, diag));
@@ -244,6 +248,7 @@ void stowi_onnx_close(stow_model* common) {
   if (model->is_mapped) {
     stowi_onnx_unmap(model->span);
   }
+  stowi_onnx_map_close(&model->source);
   STOWI_VEC_FREE(allocator, &model->files);
   stowi_index_free(&model->file_index, allocator);
   stowi_onnx_image_free(&model->image, allocator);

@@ -391,7 +391,7 @@ static bool count_dtype(const job* j, size_t dtype, stow_model_weights* out_weig
 }
 
 static void print_weights(const job* j, const stow_model_weights* weights, cli_output* output) {
-  print_heading(output, "weights", weights->tensors);
+  print_heading(output, "weights", (size_t)weights->tensors);
   if (weights->tensors > 0) {
     cli_print(output, "  %-10s %8s %14s %15s\n", "dtype", "tensors", "elements", "bytes");
   }

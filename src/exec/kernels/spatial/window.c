@@ -17,7 +17,8 @@ int64_t stowi_kernel_list_at(const stow_kernel_call* call, stowi_kernel_attr_id 
 // A window, its positions, x and given padding each reach no farther, padding that `auto_pad` makes
 // twice as far: sums of them all are int64_t.
 #define FARTHEST (INT64_MAX / 8)
-#define MOST_TAPS (1LL << 40)  // far beyond what weights have, and still small in sums of sizes
+// Far beyond what weights have, and still small in sums of sizes; where those are smaller, theirs.
+#define MOST_TAPS (SIZE_MAX < UINT64_C(1) << 40 ? (uint64_t)SIZE_MAX : UINT64_C(1) << 40)
 
 static bool is_near(int64_t count, int64_t step) { return count <= FARTHEST / step; }
 
@@ -42,7 +43,7 @@ stow_status stowi_kernel_slide_count(const stow_kernel_call* call, stowi_kernel_
     w->outer_taps = w->taps;
     w->in_count *= (size_t)w->in[i];
     w->out_count *= (size_t)w->out[i];
-    if (w->kernel[i] != 0 && w->taps > (size_t)(MOST_TAPS / w->kernel[i])) {
+    if (w->kernel[i] != 0 && w->taps > MOST_TAPS / (uint64_t)w->kernel[i]) {
       return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "a window has more than 2^40 taps");
     }
     w->taps *= (size_t)w->kernel[i];

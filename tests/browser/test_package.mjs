@@ -1,0 +1,47 @@
+// The functions of the npm package. Usage: node test_package.mjs SOURCE
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+
+const source = process.argv[2];
+const { command, inspect, plan, solve, StowageError, view } = await import(
+  path.join(source, "build/browser/package/node.js")
+);
+const model = fs.readFileSync(path.join(source, "examples/encoder.onnx"));
+const bind = { batch: 1, length: 32 };
+
+const planned = await plan(model, { bind });
+assert.equal(planned.stowage_plan, 1);
+assert.ok(planned.arena_size >= planned.lower_bound && planned.lower_bound > 0);
+const tight = await plan(model, { bind, args: ["--capacity", "1KiB"] });
+assert.equal(tight.fit.fits, false);
+
+assert.deepEqual(
+  (await inspect(model)).bind.map((b) => b.symbol),
+  ["batch", "length"],
+);
+assert.match(await view(model, { bind, format: "svg" }), /^<svg/);
+const placed = await solve("id,lower,upper,size\na,0,3,8\nb,2,5,16\n");
+assert.equal(placed.height, 24);
+
+await assert.rejects(plan(model), (error) => {
+  assert.ok(error instanceof StowageError);
+  assert.match(error.message, /symbols without a value: batch, length/);
+  return error.exit === 3;
+});
+await assert.rejects(plan("no graph"), (error) => error.exit === 3);
+
+// Files that it writes; one that fails while it is read.
+const written = await command(["fmt", "a.stow", "-o", "b.stow"], {
+  "a.stow": fs.readFileSync(path.join(source, "examples/transformer.stow")),
+});
+assert.deepEqual([...written.files.keys()], ["b.stow"]);
+const broken = {
+  size: 1000,
+  read: () => {
+    throw new Error("gone");
+  },
+};
+assert.equal((await command(["plan", "a.onnx"], { "a.onnx": broken })).exit, 5);
+assert.equal((await command(["run", "a.onnx"])).exit, 2);
+console.log("ok    the functions of the package");
