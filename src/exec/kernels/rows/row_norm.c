@@ -71,9 +71,11 @@ static stow_status check(const stow_kernel_call* call) {
   return STOW_OK;
 }
 
-// Rows without elements have a mean, too: NaN.
+// Rows without elements have moments, too: NaN.
 static void divide(const stow_kernel_call* call, job* j, size_t rows) {
-  stow_kernel_split(call, rows, stowi_kernel_grain_of(j->count * 3), rows_task, j);
+  if (j->count != 0 || j->means != NULL || j->factors != NULL) {
+    stow_kernel_split(call, rows, stowi_kernel_grain_of(j->count * 3), rows_task, j);
+  }
 }
 
 // ---------------------------------------------------------------------------------------------
