@@ -16,8 +16,9 @@ for candidate in "$3" /usr/bin/python3; do
 done
 [ -n "$python" ] || { echo 'SKIP: no NumPy'; exit 77; }
 rm -rf "$work/sanitized"
-mkdir -p "$work/sanitized/stowplan"
-cp "$source"/python/stowplan/*.py "$library" "$work/sanitized/stowplan"
+mkdir -p "$work/sanitized"
+cp -R "$source/python/stowplan" "$work/sanitized"
+cp "$library" "$work/sanitized/stowplan"
 cd "$source"
 # Python itself does not free everything.
 LD_PRELOAD=$("$cc" -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 CC=$cc STOWAGE=$stowage \
