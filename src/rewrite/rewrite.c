@@ -222,10 +222,22 @@ static stow_status measure(const stow_rewritten* r, const stow_graph* graph, sto
   return status;
 }
 
+// Rules multiply sizes without looking for overflows. No machine has what is larger than this, so
+// such a graph stays as it is.
+#define LARGEST (UINT64_C(1) << 56)
+
+static bool is_too_large(const stow_graph* graph) {
+  bool is_too_large = false;
+  for (stow_value value = 0; value < stow_graph_value_count(graph) && !is_too_large; ++value) {
+    is_too_large = stowi_rewrite_bytes(graph, value) > LARGEST;
+  }
+  return is_too_large;
+}
+
 static stow_status rewrite(stow_rewritten* r, stow_diag* diag) {
   STOW_TRY(stow_graph_require_bound(r->from, diag));
   STOW_TRY(init(r, diag));
-  for (size_t at = 0; at < TABLE_SIZE;) {
+  for (size_t at = is_too_large(r->from) ? TABLE_SIZE : 0; at < TABLE_SIZE;) {
     STOW_TRY(run_group(r, &at, diag));
   }
   r->info.weights_before = stowi_rewrite_weights(r->from);

@@ -543,6 +543,23 @@ TEST(NearRulesAreOffUnlessTheModelIsQuantised) {
   CHECK(!stow_rewrite_rule_is_near(STOW_REWRITE_RULE_COUNT));
 }
 
+// Of 2^66 and of 2^62 bytes: sizes of rows and blocks would be more than fits.
+TEST(HugeGraphsStay) {
+  static const char* const dims[] = {"4294967296, 4294967296", "1073741824, 1073741824"};
+  for (size_t i = 0; i < 2; ++i) {
+    char text[512];
+    snprintf(text, sizeof(text),
+             "graph @g {\n  %%0 = input \"x\" : f32[%s]\n  %%1 = sigmoid(%%0) : f32[%s]\n"
+             "  %%2 = mul(%%0, %%1) : f32[%s]\n  %%3 = softmax(%%2) : f32[%s]\n  return %%3\n}\n",
+             dims[i], dims[i], dims[i], dims[i]);
+    stow_module* module = parse_graph(text);
+    stow_rewritten* r = rewrite_graph(stow_module_graph(module, 0), NULL);
+    CHECK(stow_rewritten_graph(r) == stow_module_graph(module, 0));
+    stow_rewritten_destroy(r);
+    stow_module_destroy(module);
+  }
+}
+
 TEST(SymbolsMustHaveValues) {
   stow_module* module = parse_graph(
       "graph @g {\n  %0 = input \"x\" : f32[?n]\n  %1 = relu(%0) : f32[?n]\n  return %1\n}\n");
