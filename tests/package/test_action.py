@@ -189,6 +189,11 @@ def main(work):
     m.pull_request(before, {'a model.stow': 'graph'})
     expect(m, 1, '### Failed: `a model.stow`', 'a model.stow:')
 
+    m = Machine(work, 'AMissingModelFails')
+    m.pull_request(before, {})
+    m.inputs.update(models='b.stow\na modle.stow')
+    expect(m, 1, '### `b.stow`', '### Failed: `a modle.stow`')
+
     m = Machine(work, 'WithoutTheRightToComment')
     m.pull_request(before, {})
     m.write_tool('gh', '#!/bin/sh\nexit 1\n')
