@@ -86,6 +86,9 @@ class Handle:
     def _as_parameter_(self):
         return ctypes.c_void_p(self.address)
 
+    def __reduce__(self):
+        raise TypeError("an object of the C library can be neither pickled nor copied")
+
 
 class Borrowed:
     """A string that the library borrows; keeps its bytes."""

@@ -225,8 +225,10 @@ def solve(sizes: Union[str, os.PathLike, npt.ArrayLike], begins: Optional[npt.Ar
     """
     title = "buffers"
     if isinstance(sizes, (str, os.PathLike)):
-        if begins is not None or ends is not None:
-            raise TypeError("solve: a CSV file has the lifetimes itself")
+        if not (begins is None and ends is None and fixed is None and np.all(np.equal(alignment, 1))
+                and np.all(np.equal(guard, 0))):
+            raise TypeError("solve: a CSV file has lifetimes, alignments, guards and fixed offsets "
+                            "itself")
         title = os.fspath(sizes)
         problem = _Table(Path(sizes).read_bytes(), title)
     elif begins is None or ends is None:

@@ -1,8 +1,10 @@
 """Placement: offsets, outcomes, budgets, interruptions."""
 
+import copy
 import json
 import os
 import pathlib
+import pickle
 import signal
 import subprocess
 import tempfile
@@ -125,6 +127,17 @@ class Searches(unittest.TestCase):
             raise RuntimeError("mine")
 
         self.assertRaisesRegex(RuntimeError, "mine", stow.solve, *HARD, progress=fail)
+
+    def test_csv_files_have_everything_themselves(self):
+        for options in ({"fixed": {0: 0}}, {"alignment": 64}, {"guard": [0, 1]}):
+            with self.assertRaisesRegex(TypeError, "a CSV file has"):
+                stow.solve("examples/buffers.csv", **options)
+
+    def test_results_are_not_copied(self):
+        placement = stow.solve([1, 2], [0, 0], [1, 1])
+        for copied in (copy.deepcopy, pickle.dumps):
+            self.assertRaisesRegex(TypeError, "neither pickled nor copied", copied, placement)
+        self.assertRaisesRegex(TypeError, "neither", copy.deepcopy, stow.Graph("g"))
 
     def test_time_ends_a_search(self):
         began = time.monotonic()
