@@ -195,7 +195,7 @@ static bool is_plain_concat(const oracle* o, stow_node node) {
   stow_value result = stow_graph_first_result(o->graph, node);
   const stow_type* type = stow_graph_type(o->graph, result);
   stow_slot slot, from;
-  uint64_t needed = 0;
+  uint64_t needed = 0;  // bits
   if (stow_graph_op(o->graph, node) != STOW_OP_CONCAT ||
       !stow_plan_value_slot(o->plan, result, &slot)) {
     return false;
@@ -204,16 +204,16 @@ static bool is_plain_concat(const oracle* o, stow_node node) {
     uint64_t elements = 0;
     stow_type_elements(stow_graph_type(o->graph, stow_graph_operands(o->graph, node)[k]),
                        &elements);
-    needed += elements * width_bits(o, result) / 8;
+    uint64_t bits = elements * width_bits(o, result);
+    needed += bits;
     // Storage may have been declared that is less than elements of uniform width need.
-    if (elements * width_bits(o, result) % 8 != 0 ||
-        (stow_plan_value_slot(o->plan, stow_graph_operands(o->graph, node)[k], &from) &&
-         from.size < elements * width_bits(o, result) / 8)) {
+    if (stow_plan_value_slot(o->plan, stow_graph_operands(o->graph, node)[k], &from) &&
+        from.size < bits / 8 + (bits % 8 != 0)) {
       return false;
     }
   }
   uint64_t declared = stowi_effects_storage(o->effects, result);
-  if (declared != STOW_BYTES_DEFAULT && declared < needed) {
+  if (declared != STOW_BYTES_DEFAULT && declared < needed / 8 + (needed % 8 != 0)) {
     return false;
   }
   int64_t axis = stow_graph_attr(o->graph, node, "axis")->i;
