@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 import weakref
-from typing import Optional
+from typing import Mapping, Optional
 
 from . import _c
 from ._c import lib
@@ -59,6 +60,24 @@ def call(function, *arguments, where=None):
     check(function(*arguments, ctypes.byref(found)), found, where)
 
 
+def integer(name, value, least=0, most=2**64 - 2):
+    """The argument |name| as a number that C takes as it is."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, not {value!r}") from None
+    if not least <= number <= most:
+        raise ValueError(f"{name}: {number} is not within {least} and {most}")
+    return number
+
+
+def mapping(name, value):
+    """The argument |name|, a dict or None, as its items."""
+    if value is not None and not isinstance(value, Mapping):
+        raise TypeError(f"{name}: expected a dict, not {value!r}")
+    return (value or {}).items()
+
+
 def make(function, *arguments, where=None):
     """Calls a function whose last arguments are the diagnostic and a pointer that it sets."""
     found = diag()
@@ -94,6 +113,8 @@ class Borrowed:
     """A string that the library borrows; keeps its bytes."""
 
     def __init__(self, text):
+        if not isinstance(text, (str, bytes)):
+            raise TypeError(f"expected a name, not {text!r}")
         self.bytes = text if isinstance(text, bytes) else text.encode()
         self._as_parameter_ = _c.stow_str(
             ctypes.cast(ctypes.c_char_p(self.bytes), ctypes.c_void_p), len(self.bytes))

@@ -1,5 +1,6 @@
 """A search that runs: its budget, its progress, and what ends it early."""
 
+import numbers
 import signal
 import sys
 import threading
@@ -9,9 +10,17 @@ from typing import NamedTuple, Optional
 from . import _c
 
 
+def _limit(name, value):
+    if not isinstance(value, numbers.Real):
+        raise TypeError(f"{name}: expected a number, not {value!r}")
+    if not value >= 0:  # NaN is neither
+        raise ValueError(f"{name}: {value} is not a limit")
+    return value
+
+
 def limit_of(nodes):
     """A number of nodes as C has it; float("inf") is no limit."""
-    return _c.NONE if nodes >= _c.NONE else int(nodes)
+    return _c.NONE if _limit("nodes", nodes) >= _c.NONE else int(nodes)
 
 
 class Progress(NamedTuple):
@@ -39,7 +48,9 @@ class Search:
     """
 
     def __init__(self, seconds, progress):
-        self._limit = None if seconds is None else time.monotonic() + seconds
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise TypeError(f"progress: expected a function or True, not {progress!r}")
+        self._limit = None if seconds is None else time.monotonic() + _limit("time", seconds)
         self._progress = print_progress if progress is True else progress or None
         self._raised = None
         self._signals = 0

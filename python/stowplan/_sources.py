@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _c
 from ._c import lib
-from ._call import Borrowed, Error, Handle, call, make
+from ._call import Borrowed, Error, Handle, call, integer, make, mapping
 from ._types import make_type
 from .graphs import Graph
 
@@ -56,15 +56,19 @@ def _ask_value(request, name, value):
         call(lib.stow_import_request_value, request, name, numbers.ctypes.data, len(numbers))
 
 
+def _dim(name, value):
+    return integer(name, value, 0, 2**63 - 1)
+
+
 def _ask(request, bind, bind_rest, values, shapes):
-    for name, number in (bind or {}).items():
-        call(lib.stow_import_request_bind, request, Borrowed(name), int(number))
+    for name, number in mapping("bind", bind):
+        call(lib.stow_import_request_bind, request, Borrowed(name), _dim(f"bind: {name}", number))
     if bind_rest is not None:
-        call(lib.stow_import_request_bind_rest, request, int(bind_rest))
-    for name, value in (values or {}).items():
+        call(lib.stow_import_request_bind_rest, request, _dim("bind_rest", bind_rest))
+    for name, value in mapping("values", values):
         _ask_value(request, Borrowed(name), value)
-    for name, dims in (shapes or {}).items():
-        table = (ctypes.c_int64 * len(dims))(*dims)
+    for name, dims in mapping("shapes", shapes):
+        table = (ctypes.c_int64 * len(dims))(*(_dim(f"shapes: {name}", dim) for dim in dims))
         call(lib.stow_import_request_shape, request, Borrowed(name), table, len(dims))
 
 
@@ -124,8 +128,8 @@ def _is_model(path):
 
 
 def _from_graph(graph, label, bind):
-    if bind:
-        graph.bind(**bind)
+    if bind is not None:
+        graph.bind(**dict(mapping("bind", bind)))
     graph._is_frozen = True
     return Source(graph._handle, label)
 

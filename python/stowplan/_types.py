@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _c
 from ._c import lib
-from ._call import Borrowed, written
+from ._call import Borrowed, integer, written
 
 # Others (bf16, f8…) have no NumPy dtype: their arrays are bits, and packed bytes below a byte.
 _NUMPY = {"f32": "f4", "f16": "f2", "f64": "f8", "i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8",
@@ -50,10 +50,8 @@ def make_type(shape, dtype, dims=None):
     for i, dim in enumerate(shape):
         if isinstance(dim, str) and dims is not None:
             result.dims[i] = lib.stow_dim_symbol(dims, Borrowed(dim))
-        elif int(dim) < 0:
-            raise ValueError(f"dim {dim} is negative")
         else:
-            result.dims[i] = int(dim)
+            result.dims[i] = integer("shape", dim, 0, 2**63 - 1)
     return result
 
 

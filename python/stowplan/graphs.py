@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _c
 from ._c import lib
-from ._call import Borrowed, Error, Handle, call, check, diag, make, written
+from ._call import Borrowed, Error, Handle, call, check, diag, integer, make, written
 from ._types import dtype_name, make_type, numpy_dtype, shape_of, type_at
 
 _KINDS = {"int": 0, "float": 1, "bool": 2, "str": 3, "ints": 4, "floats": 5}  # stow_attr_kind
@@ -159,7 +159,8 @@ class Graph:
     def param(self, name: str, shape: Optional[Sequence[Union[int, str]]] = None,
               dtype: Optional[npt.DTypeLike] = None,
               data: Optional[npt.ArrayLike] = None) -> Value:
-        """A weight; its data, if given, is copied."""
+        """A weight; its data, if given, is copied. Without either, its dtype is f32."""
+        dtype = "f32" if data is None and dtype is None else dtype
         return self._boundary("param", name, shape, dtype, data)
 
     def constant(self, name: str, data: npt.ArrayLike,
@@ -208,7 +209,8 @@ class Graph:
             raise Error(f"graph @{self.name} has been planned, and can no longer change")
         names = [Borrowed(name) for name in symbols]
         table = (_c.stow_str * len(names))(*(name._as_parameter_ for name in names))
-        numbers = (ctypes.c_int64 * len(names))(*symbols.values())
+        numbers = (ctypes.c_int64 * len(names))(*(integer(name, number, 0, 2**63 - 1)
+                                                  for name, number in symbols.items()))
         if names:
             call(lib.stow_graph_bind, self._handle, table, numbers, len(names))
         return self

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _c
 from ._c import lib
-from ._call import Borrowed, Handle, check, diag, error_of, make, written
+from ._call import Borrowed, Handle, check, diag, error_of, integer, make, written
 from ._picture import Picture
 from ._search import Progress, Search, limit_of
 
@@ -154,15 +154,17 @@ def _column(name, values, count):
     return array
 
 
-def _fixed(fixed, count):
+def _fixed(fixed, count, name="fixed"):
     offsets = np.full(count, _c.NONE, np.uint64)
     if isinstance(fixed, dict):
         for buffer, offset in fixed.items():
-            offsets[buffer] = offset
+            offsets[integer("fixed", buffer, 0, count - 1)] = integer("fixed", offset)
     elif fixed is not None:
         given = np.asarray(fixed)
         if given.shape != (count,):
-            raise ValueError(f"fixed: expected {count} offsets, not shape {given.shape}")
+            raise ValueError(f"{name}: expected {count} offsets, not shape {given.shape}")
+        if given.dtype.kind not in "iu" and given.size > 0:
+            raise TypeError(f"{name}: expected integers, not {given.dtype}")
         offsets[given >= 0] = given[given >= 0]
     return offsets
 
@@ -183,11 +185,11 @@ def _options(problem, capacity, nodes, time, reuse, start):
     options = _c.stow_place_options()
     lib.stow_place_options_defaults(ctypes.byref(options))
     options.reuse = reuse
-    options.capacity = _c.NONE if capacity is None else capacity
+    options.capacity = _c.NONE if capacity is None else integer("capacity", capacity)
     usual = USUAL_NODES if time is None else _c.NONE
     options.nodes = usual if nodes is None else limit_of(nodes)
     if start is not None:
-        start = _fixed(np.asarray(start), problem.count)
+        start = _fixed(np.asarray(start), problem.count, "start")
         options.start = start.ctypes.data
     return options, start
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import _c
 from ._c import lib
-from ._call import Borrowed, Error, Handle, call, check, diag, make, written
+from ._call import Borrowed, Error, Handle, call, check, diag, integer, make, mapping, written
 from ._picture import Picture
 from ._search import Progress, Search, limit_of
 from ._sources import open_source
@@ -109,7 +109,7 @@ def _set_ports(job, policies, aliases):
         call(lib.stowi_request_set_policy, job.effects, job.graph, Borrowed(name),
              _word("io", policy, _POLICIES), where="io")
     kept = []
-    for output, given in (aliases or {}).items():
+    for output, given in mapping("alias", aliases):
         names = Borrowed(output), Borrowed(given)
         alias = _c.stowi_request_alias(*(name._as_parameter_ for name in names))
         kept.append((alias, names))
@@ -129,16 +129,16 @@ def _plan_options(job, given):
     leaves = lib.stowi_request_leaves_weights(ctypes.byref(job.choices), job.in_file)
     for name in ("alignment", "capacity", "order_nodes"):
         if given[name] is not None:
-            setattr(options, name, given[name])
+            setattr(options, name, integer(name, given[name]))
     for name in ("reuse", "in_place", "elide_copies", "inputs"):
         setattr(options, name, getattr(options, name) and given[name])
     options.params = options.params and given["params"] and not leaves
     options.constants = options.constants and given["constants"] and not leaves
     options.f32_uniform = options.f32_uniform or given["f32_uniform"]
     options.pack_params = options.pack_params or given["pack_params"]
-    options.order_margin = given["order_margin"]
+    options.order_margin = integer("order_margin", given["order_margin"])
     if given["guard"] is not None:
-        options.tail_guard = given["guard"]
+        options.tail_guard = integer("guard", given["guard"])
     if isinstance(given["io"], str):
         options.io = _word("io", given["io"], _POLICIES)
     auto = lib.stowi_request_orders(ctypes.byref(job.choices), job.source.is_model)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from . import _c
 from ._c import lib
-from ._call import Borrowed, Error, Handle, call, check, diag, make
+from ._call import Borrowed, Error, Handle, call, check, diag, integer, make
 from ._sources import open_source
 from ._types import dtype_name, is_packed, numpy_dtype, type_at
 from .plans import Job, Options, Plan, all_options, make_plan
@@ -93,7 +93,7 @@ class Session:
         source = open_source(model, bind=bind, bind_rest=bind_rest, values=values, shapes=shapes,
                              graph=graph)
         self._lock = threading.Lock()
-        self._job = Job(source, given, threads=threads)
+        self._job = Job(source, given, threads=integer("threads", threads, 1, 256))
         self.plan = make_plan(self._job, given)
         self._exec = self._create()
         self._inputs, self._outputs = self._ports()

@@ -56,6 +56,24 @@ def mlp():
 
 
 class Plans(unittest.TestCase):
+    def test_numbers_are_what_c_takes(self):
+        digits = "examples/digits.onnx"
+        for options in ({"capacity": -1}, {"guard": 2**64}, {"alignment": 2**64 + 64},
+                        {"order_nodes": -3}, {"order_margin": -1}):
+            with self.assertRaises(ValueError, msg=options):
+                stow.plan(digits, **options)
+        for bind in ({"batch": 1, "length": 2**63}, {"batch": -1}):
+            with self.assertRaises(ValueError, msg=bind):
+                stow.plan("examples/encoder.onnx", bind=bind)
+        for bind in ({"batch": 1.5}, {"batch": "1"}, "batch=1", {3: 1}):
+            with self.assertRaises(TypeError, msg=bind):
+                stow.plan("examples/encoder.onnx", bind=bind)
+        for threads in (0, -1, 2**32 + 1):
+            with self.assertRaises(ValueError, msg=threads):
+                stow.Session(digits, threads=threads)
+        self.assertRaises(TypeError, stow.Graph("g").input, "x", (2, 2.5))
+        self.assertEqual(stow.Graph("g").param("w", (2, 2)).dtype, "f32")
+
     def test_saved_plans_are_those_of_the_command(self):
         for model, arguments, options in CASES:
             with self.subTest(model=model, arguments=arguments):

@@ -133,6 +133,18 @@ class Searches(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, "a CSV file has"):
                 stow.solve("examples/buffers.csv", **options)
 
+    def test_numbers_are_what_c_takes(self):
+        rows = [1, 2], [0, 0], [1, 1]
+        for options in ({"capacity": -1}, {"capacity": 2**64}, {"nodes": -1}, {"time": float("nan")},
+                        {"time": -1}, {"fixed": {2: 0}}, {"fixed": {-1: 0}}, {"fixed": {0: -1}}):
+            with self.assertRaises(ValueError, msg=options):
+                stow.solve(*rows, **options)
+        for options in ({"capacity": "2KiB"}, {"capacity": 1.5}, {"nodes": "x"}, {"time": "10s"},
+                        {"fixed": {"a": 0}}, {"fixed": {0: 1.5}}, {"fixed": [0.5, 1]},
+                        {"progress": 3}):
+            with self.assertRaises(TypeError, msg=options):
+                stow.solve(*rows, **options)
+
     def test_results_are_not_copied(self):
         placement = stow.solve([1, 2], [0, 0], [1, 1])
         for copied in (copy.deepcopy, pickle.dumps):
