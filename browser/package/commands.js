@@ -25,6 +25,8 @@ function wordsOf({ bind, value, shape, args = [] }) {
   return [...pairs("bind", bind), ...pairs("value", value), ...pairs("shape", shape), ...args];
 }
 
+const OPTIONS = ["name", "bind", "value", "shape", "args"];
+
 export function commandsOf(load) {
   let module = null;
 
@@ -36,7 +38,9 @@ export function commandsOf(load) {
 
   // 1 and 4 say that a capacity is not met; what was found is printed all the same.
   async function printed(words, input, options) {
-    const { name = "model.onnx" } = options;
+    const unknown = Object.keys(options).find((key) => !OPTIONS.includes(key));
+    if (unknown) throw new TypeError(`unknown option "${unknown}"; use args for words of the command`);
+    const { name = typeof input === "string" ? "graph.stow" : "model.onnx" } = options;
     const result = await command([words[0], name, ...words.slice(1), ...wordsOf(options)], {
       [name]: input,
     });

@@ -7,7 +7,7 @@ export interface Source {
 
 /** Options of the command `stowage`, under its names. */
 export interface Options {
-  /** The name of the file, in messages and plans. By default `model.onnx`. */
+  /** The name of the file, in messages and plans. By default `graph.stow` for text, else `model.onnx`. */
   name?: string;
   /** Values of symbolic dimensions: `--bind`. */
   bind?: Record<string, number>;

@@ -20,6 +20,9 @@ assert.deepEqual(
   (await inspect(model)).bind.map((b) => b.symbol),
   ["batch", "length"],
 );
+const text = fs.readFileSync(path.join(source, "examples/transformer.stow"), "utf8");
+assert.ok((await plan(text)).arena_size > 0);
+await assert.rejects(plan(text, { capacity: "1KiB" }), /unknown option "capacity"/);
 assert.match(await view(model, { bind, format: "svg" }), /^<svg/);
 const placed = await solve("id,lower,upper,size\na,0,3,8\nb,2,5,16\n");
 assert.equal(placed.height, 24);
