@@ -19,7 +19,7 @@ const workerUrl = URL.createObjectURL(
   new Blob([$("worker-text").textContent], { type: "text/javascript" }),
 );
 
-/** Runs commands one after the other; stop() ends what runs and starts anew. */
+/** Runs commands one after the other; stop() ends the one that runs, and later ones can follow. */
 class Runner {
   constructor() {
     this.waiting = new Map();
