@@ -144,6 +144,81 @@ TEST(OperandsThatAreAllOfAnEarlierConcatMoveAsOne) {
 }
 
 // %4 could be in place of %3, but then %1 and %2 would be copied there.
+// As in U-Net++: %1 is the first part of both concats, and %5 follows it where %2 was.
+TEST(AnOperandOfTwoConcatsHasOnePlaceInBoth) {
+  check_elisions(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = exp(%0) : f32[4]\n"
+      "  %3 = concat(%1, %2) : f32[8]\n"
+      "  %4 = reduce(%3) {op = \"sum\", axes = [0]} : f32[1]\n"
+      "  %5 = tile(%4) {repeats = [4]} : f32[4]\n"
+      "  %6 = exp(%5) : f32[4]\n"
+      "  %7 = concat(%1, %6, %5) : f32[12]\n"
+      "  return %7",
+      "1:TAKEN 2:TAKEN 1:TAKEN 6:TAKEN 5:TAKEN", "1=7+0 2=7+16 3=7+0 5=7+32 6=7+16");
+}
+
+// The larger concat runs first.
+TEST(ASmallerConcatIsBuiltInsideALargerOne) {
+  check_elisions(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = exp(%0) : f32[4]\n"
+      "  %3 = exp(%1) : f32[4]\n"
+      "  %4 = concat(%2, %1, %3) : f32[12]\n"
+      "  %5 = reduce(%4) {op = \"sum\", axes = [0]} : f32[1]\n"
+      "  %6 = tile(%5) {repeats = [4]} : f32[4]\n"
+      "  %7 = concat(%1, %6) : f32[8]\n"
+      "  return %7",
+      "2:TAKEN 1:TAKEN 3:TAKEN 1:TAKEN 6:TAKEN", "1=4+16 2=4+0 3=4+32 6=4+32 7=4+16");
+}
+
+// %6 would have to be where %2, a part of %3, still is.
+TEST(ConcatsThatLiveTogetherDoNotJoin) {
+  check_elisions(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = exp(%0) : f32[4]\n"
+      "  %3 = concat(%1, %2) : f32[8]\n"
+      "  %4 = reduce(%3) {op = \"sum\", axes = [0]} : f32[1]\n"
+      "  %5 = tile(%4) {repeats = [4]} : f32[4]\n"
+      "  %6 = exp(%5) : f32[4]\n"
+      "  %7 = concat(%1, %6, %5) : f32[12]\n"
+      "  return %7, %3",
+      "1:TAKEN 2:TAKEN 1:OTHER_HOME(3) 6:TAKEN 5:TAKEN", "1=3+0 2=3+16 5=7+32 6=7+16");
+}
+
+// %6 is where %2 was, and %2 is read again after it is made.
+TEST(AnOperandThatIsReadAgainKeepsItsBytes) {
+  check_elisions(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = exp(%0) : f32[4]\n"
+      "  %3 = concat(%1, %2) : f32[8]\n"
+      "  %4 = reduce(%3) {op = \"sum\", axes = [0]} : f32[1]\n"
+      "  %5 = tile(%4) {repeats = [4]} : f32[4]\n"
+      "  %6 = exp(%5) : f32[4]\n"
+      "  %7 = concat(%1, %6, %5) : f32[12]\n"
+      "  %8 = relu(%2) : f32[4]\n"
+      "  return %7, %8",
+      "1:TAKEN 2:TAKEN 1:OTHER_HOME(3) 6:TAKEN 5:TAKEN", "1=3+0 2=3+16 5=7+32 6=7+16");
+}
+
+// Neither of [%1 %2] and [%2 %5] is inside the other.
+TEST(ConcatsThatOverlapInPartDoNotJoin) {
+  check_elisions(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = exp(%0) : f32[4]\n"
+      "  %3 = concat(%1, %2) : f32[8]\n"
+      "  %4 = reduce(%3) {op = \"sum\", axes = [0]} : f32[1]\n"
+      "  %5 = tile(%4) {repeats = [4]} : f32[4]\n"
+      "  %6 = concat(%2, %5) : f32[8]\n"
+      "  return %6",
+      "1:TAKEN 2:TAKEN 2:OTHER_HOME(3) 5:TAKEN", "1=3+0 2=3+16 5=6+16");
+}
+
 TEST(AConcatOfOperandsThatOutliveItIsNotOverwritten) {
   setup s;
   setup_init(&s);
