@@ -1,4 +1,4 @@
-// Scaled dot product attention: softmax of scores, visible keys, the f64 path and the f32 path.
+// Scaled dot product attention: visible keys, the f64 path and the f32 path.
 #include "exec/kernels/attention/attend.h"
 
 #include <math.h>
@@ -7,81 +7,24 @@
 
 #include "exec/kernels/attention/head_product.h"
 #include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/rows/softmax.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
 #include "exec/kernels/support/vector.h"
 
-// ---------------------------------------------------------------------------------------------
-// Softmax of one row of scores. The exponentials are summed in LANES lanes, which are added as a
-// tree: an order that vectors keep. Three passes over the row.
-
-#define LANES 16
-
-STOWI_KERNEL_LOOP(find_largest, (const float* row, size_t count, float* top), (row, count, top)) {
-  float tops[LANES];
-  for (size_t j = 0; j < LANES; ++j) {
-    tops[j] = *top;
-  }
-  size_t i = 0;
-  for (; i + LANES <= count; i += LANES) {
-    for (size_t j = 0; j < LANES; ++j) {
-      tops[j] = row[i + j] > tops[j] ? row[i + j] : tops[j];
-    }
-  }
-  for (; i < count; ++i) {
-    tops[0] = row[i] > tops[0] ? row[i] : tops[0];
-  }
-  for (size_t j = 0; j < LANES; ++j) {
-    *top = tops[j] > *top ? tops[j] : *top;
+// Softmax of scores in place, with |extra| as one more. A row of which all is -INFINITY becomes
+// zeros.
+static void softmax(float* row, size_t count, float extra) {
+  if (stowi_kernel_softmax_row_f32(row, count, extra, row) == -INFINITY) {
+    memset(row, 0, count * sizeof(*row));
   }
 }
 
-STOWI_KERNEL_LOOP(exponentials, (float* row, size_t count, float top, float* sum),
-                  (row, count, top, sum)) {
-  float sums[LANES] = {0};
-  size_t i = 0;
-  for (; i + LANES <= count; i += LANES) {
-    for (size_t j = 0; j < LANES; ++j) {
-      row[i + j] = stowi_kernel_expf(row[i + j] - top);
-      sums[j] += row[i + j];
-    }
+static void softmax_f64(double* row, size_t count) {
+  if (stowi_kernel_softmax_row_f64(row, count, -INFINITY, row) == -INFINITY) {
+    memset(row, 0, count * sizeof(*row));
   }
-  for (size_t j = 0; i + j < count; ++j) {
-    row[i + j] = stowi_kernel_expf(row[i + j] - top);
-    sums[j] += row[i + j];
-  }
-  for (size_t half = LANES / 2; half != 0; half /= 2) {
-    for (size_t j = 0; j < half; ++j) {
-      sums[j] += sums[j + half];
-    }
-  }
-  *sum = sums[0];
-}
-
-STOWI_KERNEL_LOOP(multiply, (float* row, size_t count, float factor), (row, count, factor)) {
-  for (size_t i = 0; i < count; ++i) {
-    row[i] *= factor;
-  }
-}
-
-// In place. |extra| is the score of one more, which gets its share but has no place; -INFINITY
-// if there is none. A row of which all is -INFINITY becomes zeros.
-static void softmax_row(float* row, size_t count, float extra) {
-  float top = extra;
-  find_largest(row, count, &top);
-  if (top == -INFINITY) {
-    for (size_t i = 0; i < count; ++i) {
-      row[i] = row[i] == -INFINITY ? 0.0F : row[i];  // a NaN stays one
-    }
-    return;
-  }
-  float sum;
-  exponentials(row, count, top, &sum);
-  if (extra != -INFINITY) {
-    sum += stowi_kernel_expf(extra - top);
-  }
-  multiply(row, count, 1.0F / sum);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -288,21 +231,6 @@ static void score(const stowi_kernel_attention* a, const query_keys* q, size_t k
   }
 }
 
-static void softmax(double* row, size_t count) {
-  double top = -INFINITY;
-  double sum = 0;
-  for (size_t i = 0; i < count; ++i) {
-    top = row[i] > top ? row[i] : top;
-  }
-  for (size_t i = 0; i < count; ++i) {
-    row[i] = row[i] == -INFINITY ? 0 : exp(row[i] - top);
-    sum += row[i];
-  }
-  for (size_t i = 0; i < count && sum != 0; ++i) {
-    row[i] /= sum;
-  }
-}
-
 static void weigh_f64(const stowi_kernel_attention* a, const query_keys* q, double* row) {
   show_f64(a, q, STOWI_KERNEL_STAGE_RAW, row);
   for (size_t k = 0; k < a->keys && a->softcap != 0; ++k) {
@@ -314,7 +242,7 @@ static void weigh_f64(const stowi_kernel_attention* a, const query_keys* q, doub
     row[k] = value == -INFINITY ? -INFINITY : row[k] + value;
   }
   show_f64(a, q, STOWI_KERNEL_STAGE_MASKED, row);
-  softmax(row, a->keys);
+  softmax_f64(row, a->keys);
   show_f64(a, q, STOWI_KERNEL_STAGE_SOFTMAX, row);
 }
 
@@ -491,7 +419,7 @@ static void weigh(const stowi_kernel_attention* a, const query_keys* q, const qu
   if (a->sink != NULL) {
     extra = (float)stowi_kernel_float_at(a->sink, q->head);
   }
-  softmax_row(row + (seen->begin - q->begin), seen->end - seen->begin, extra);
+  softmax(row + (seen->begin - q->begin), seen->end - seen->begin, extra);
   if (a->scores != NULL && a->stage == STOWI_KERNEL_STAGE_SOFTMAX) {
     memset(row, 0, seen->begin * sizeof(float));
     memset(row + seen->end, 0, (a->keys - seen->end) * sizeof(float));

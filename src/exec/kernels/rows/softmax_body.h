@@ -12,54 +12,66 @@ static inline void OF(multiply)(const REAL* in, size_t count, REAL factor, REAL*
   }
 }
 
-// The sum of exp(x - most) of a row; where |keeps|, these are written to y.
-static double OF(sum_exps)(const job* j, size_t first, REAL most, bool keeps, REAL* room) {
-  REAL* out = room;  // an element is read before it is written
+// Softmax of a row of REALs, whose exponentials are kept in |y| between the passes.
+REAL OF(stowi_kernel_softmax_row)(const REAL* x, size_t count, REAL extra, REAL* y) {
+  REAL most = OF(stowi_kernel_most)(x, count, extra);
+  double sum = 0;
+  for (size_t i = 0; i < count; i += STOWI_KERNEL_BLOCK) {
+    size_t some = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, count - i);
+    OF(stowi_kernel_exps)(x + i, some, &most, 0, y + i);
+    sum += OF(stowi_kernel_sum)(y + i, some);
+  }
+  if (extra != -(REAL)INFINITY) {
+    REAL share;
+    OF(stowi_kernel_exps)(&extra, 1, &most, 0, &share);
+    sum += (double)share;
+  }
+  OF(multiply)(y, count, (REAL)(1 / sum), y);
+  return most;
+}
+
+static double OF(sum_exps)(const job* j, size_t first, REAL most, REAL* room) {
   double sum = 0;
   for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
     size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
     const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, first + i, count, room);
-    OF(stowi_kernel_exps)(in, count, &most, 0, out);
-    sum += OF(stowi_kernel_sum)(out, count);
-    if (keeps) {
-      OF(stowi_kernel_put)(j->dtype, j->y, first + i, count, out);
-    }
+    OF(stowi_kernel_exps)(in, count, &most, 0, room);
+    sum += OF(stowi_kernel_sum)(room, count);
   }
   return sum;
 }
 
-static void OF(finish_row)(const job* j, size_t first, REAL most, double sum, bool keeps,
-                           REAL* room) {
-  REAL* out = room;  // an element is read before it is written
+static void OF(finish_row)(const job* j, size_t first, REAL most, double sum, REAL* room) {
   REAL factor = (REAL)(1 / sum);
   REAL log_sum = j->is_log ? (REAL)log(sum) : 0;
   for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
     size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
-    const REAL* in = OF(stowi_kernel_view)(j->dtype, keeps ? j->y : j->x, first + i, count, room);
+    const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, first + i, count, room);
     if (j->is_log) {
-      OF(subtract)(in, count, most, log_sum, out);
-    } else if (keeps) {
-      OF(multiply)(in, count, factor, out);
+      OF(subtract)(in, count, most, log_sum, room);
     } else {
-      OF(stowi_kernel_exps)(in, count, &most, 0, out);
-      OF(multiply)(out, count, factor, out);
+      OF(stowi_kernel_exps)(in, count, &most, 0, room);
+      OF(multiply)(room, count, factor, room);
     }
-    OF(stowi_kernel_put)(j->dtype, j->y, first + i, count, out);
+    OF(stowi_kernel_put)(j->dtype, j->y, first + i, count, room);
   }
 }
 
 // Elements that are contiguous.
 static void OF(row)(const job* j, size_t first) {
-  REAL room[STOWI_KERNEL_BLOCK];
+  REAL room[STOWI_KERNEL_BLOCK];  // an element is read before it is written
   REAL most = -(REAL)INFINITY;
+  if (!j->is_log && j->dtype == REAL_DTYPE) {
+    OF(stowi_kernel_softmax_row)
+    ((const REAL*)j->x + first, j->rows.count, most, (REAL*)j->y + first);
+    return;
+  }
   for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
     size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
     const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, first + i, count, room);
     most = OF(stowi_kernel_most)(in, count, most);
   }
-  bool keeps = !j->is_log && j->dtype == REAL_DTYPE;
-  double sum = OF(sum_exps)(j, first, most, keeps, room);
-  OF(finish_row)(j, first, most, sum, keeps, room);
+  OF(finish_row)(j, first, most, OF(sum_exps)(j, first, most, room), room);
 }
 
 // ---------------------------------------------------------------------------------------------
