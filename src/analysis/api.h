@@ -119,9 +119,10 @@ void stowi_analysis_sharing_options_init(stowi_analysis_sharing_options* options
 //
 // The copy of an operand of concat is elided, so that the operand is made inside the result, where
 // its bytes are contiguous there (no dim before the axis is above 1) and aligned, it is all of its
-// root, is made by an op in the same region, lies inside no other result, is neither boundary,
-// external, state nor fixed; nobody writes over it after the concat, nor over the result while the
-// operand is still read; and the highest load does not rise. Concats of concats fold into one root.
+// root, is made by an op in the same region, is neither boundary, external, state nor fixed; nobody
+// writes over it after the concat, nor over the result while the operand is still read; and the
+// highest load does not rise. Concats of concats fold into one root, and so do those that have an
+// operand in common, if one fits into the other and no byte is needed for two values at one step.
 stow_status stowi_analysis_sharing_apply(stowi_analysis_views* views, const stow_graph* graph,
                                          const stow_schedule* schedule, const stow_effects* effects,
                                          const stowi_analysis_lifetimes* lifetimes,
