@@ -349,7 +349,7 @@ def main():
     ) as browser:
         bench = Bench(browser, os.path.abspath(asked.command), source, folder)
         if asked.models:
-            found = models(source, asked.models)
+            found = models(source, pathlib.Path(asked.models).resolve())
             chosen = [case for case in found if not asked.words or case.label in asked.words]
             return measure(bench, chosen, asked.shots)
         return run_checks(bench, asked.words)
