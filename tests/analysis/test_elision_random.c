@@ -698,3 +698,48 @@ TEST(LongChainsShareOneRoot) {
   check_chain(500, true, 2 * 500 - 1);
   check_chain(1, false, 1);
 }
+
+// concat(x, y1), concat(x, y2), …, each dead before the next: they join until the limit on work.
+static stow_graph* fan(uint32_t count) {
+  stow_graph* graph;
+  stow_dim dims[1] = {4};
+  stow_type type = stow_type_make(STOW_F32, 1, dims);
+  stow_value input;
+  stow_value operands[2];
+  stow_value sum = STOW_VALUE_NONE;
+  if (stow_graph_create(stow_str_of("t"), NULL, stow_allocator_default(), NULL, &graph) !=
+          STOW_OK ||
+      stow_graph_input(graph, "x", &type, NULL, &input) != STOW_OK) {
+    abort();
+  }
+  stow_graph_add(graph, STOW_OP_EXP, &input, 1, NULL, &operands[0]);
+  for (uint32_t i = 0; i < count; ++i) {
+    stow_value joined;
+    stow_graph_add(graph, STOW_OP_EXP, &input, 1, NULL, &operands[1]);
+    stow_graph_add(graph, STOW_OP_CONCAT, operands, 2, NULL, &joined);
+    stow_graph_add(graph, STOW_OP_REDUCE, &joined, 1, NULL, &sum);
+  }
+  stow_graph_add_output(graph, sum, NULL);
+  return graph;
+}
+
+TEST(JoiningIsBounded) {
+  program p = {.graph = fan(400)};
+  stow_allocator allocator = stow_allocator_default();
+  stowi_analysis_sharing_options options = options_of(false, true, 16);
+  if (CHECK(stow_schedule_create(p.graph, allocator, NULL, &p.schedule) == STOW_OK) &&
+      CHECK(share(&p, &options))) {
+    size_t taken = 0;
+    bool is_last_taken = true;
+    for (size_t i = 0; i < stowi_analysis_sharing_count(p.sharing); ++i) {
+      stow_decision d = stowi_analysis_sharing_at(p.sharing, i);
+      if (d.share == STOW_SHARE_HOME && d.operand == 1) {
+        is_last_taken = d.reason == STOW_REASON_TAKEN;
+        taken += is_last_taken ? 1 : 0;
+      }
+    }
+    CHECK(taken > 200);
+    CHECK(!is_last_taken);
+  }
+  program_free(&p);
+}

@@ -163,9 +163,9 @@ static bool are_all_apart(const claims* c) {
 stow_status stowi_analysis_elider_fits(stowi_analysis_elider* h, stow_value root, stow_value into,
                                        uint64_t offset, bool* out_fits) {
   claims c = {.elider = h, .root = root, .offset = offset, .into = into};
-  *out_fits = false;
   h->claims += h->entries.count;
   if (h->claims > MOST_WORK) {
+    *out_fits = false;
     return STOW_OK;
   }
   find_ends(h);
