@@ -209,6 +209,20 @@ TEST(ASmallerConcatIsBuiltInsideALargerOne) {
       "2:TAKEN 1:TAKEN 3:TAKEN 1:TAKEN 6:TAKEN", "1=4+16 2=4+0 3=4+32 6=4+32 7=4+16");
 }
 
+TEST(AConcatWithBytesOfItsOwnJoinsNoOther) {
+  check_elisions(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = relu(%0) : f32[4]\n"
+      "  %2 = exp(%0) : f32[4]\n"
+      "  %3 = exp(%1) : f32[4]\n"
+      "  %4 = concat(%2, %1, %3) : f32[12]\n"
+      "  %5 = reduce(%4) {op = \"sum\", axes = [0]} : f32[1]\n"
+      "  %6 = tile(%5) {repeats = [4]} : f32[4]\n"
+      "  %7 = concat(%1, %6) : f32[8] with {own = true}\n"
+      "  return %7",
+      "2:TAKEN 1:TAKEN 3:TAKEN 1:OWN 6:TAKEN", "1=4+16 2=4+0 3=4+32 6=7+16");
+}
+
 // %6 would have to be where %2, a part of %3, still is.
 TEST(ConcatsThatLiveTogetherDoNotJoin) {
   check_elisions(

@@ -69,9 +69,9 @@ bool stowi_analysis_elider_may_move(const stowi_analysis_elider* h, stow_value r
 bool stowi_analysis_elider_is_eligible(const stowi_analysis_elider* h, stow_value root,
                                        stowi_analysis_entry* e);
 
-// Whether |root| can be at |offset| in |into|, or is there already if both are the same: with all
-// entries elided whose reason says so, no byte is needed for two values at one step. O(entries),
-// plus the pairs of values that share bytes. On failure the diagnostic is filled.
+// Whether |root| can be at |offset| in |into|: with all entries elided that are, or are tried, no
+// byte is needed for two values at one step. O(entries), plus the pairs of values that share bytes.
+// On failure the diagnostic is filled.
 stow_status stowi_analysis_elider_fits(stowi_analysis_elider* h, stow_value root, stow_value into,
                                        uint64_t offset, bool* out_fits);
 

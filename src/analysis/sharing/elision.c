@@ -125,27 +125,23 @@ static stow_status move(elider* h, stow_value root, stow_value into, uint64_t pl
 // ---------------------------------------------------------------------------------------------
 // Joining
 
-// An operand's root and a result's, and where the former would be in the latter, or the other way
-// round.
+// One root that will be at |offset| in another.
 typedef struct join {
   stow_value root;
   stow_value into;
   uint64_t offset;
 } join;
 
-// Finds how |operand|, at |offset| in |root|, can be at |place| in |into|.
-static bool find_join(const elider* h, join asked, uint64_t offset, uint64_t place, join* out) {
+// Finds how an operand at |offset| in |root| can be at |place| in |into|, the result's root.
+static bool find_join(const elider* h, stow_value root, stow_value into, uint64_t offset,
+                      uint64_t place, join* out_join) {
   const uint64_t* bytes = h->call->views->bytes;
-  if (asked.root == asked.into) {
-    *out = asked;
-    return offset == place;
+  if (place >= offset && place - offset + bytes[root] <= bytes[into]) {
+    *out_join = (join){root, into, place - offset};
+    return root != into;
   }
-  if (place >= offset && place - offset + bytes[asked.root] <= bytes[asked.into]) {
-    *out = (join){asked.root, asked.into, place - offset};
-    return true;
-  }
-  *out = (join){asked.into, asked.root, offset - place};
-  return offset >= place && offset - place + bytes[asked.into] <= bytes[asked.root];
+  *out_join = (join){into, root, offset - place};
+  return root != into && offset >= place && offset - place + bytes[into] <= bytes[root];
 }
 
 // Whether nothing is computed in place of the operand after the concat, and it is all of the root
@@ -189,14 +185,22 @@ static void refuse_part(const elider* h, stow_value root, entry* e) {
 
 // Whether |found| is possible by itself; |into| is the result's root.
 static bool may_join(elider* h, join found, stow_value into, entry* e) {
-  if (found.root == found.into) {
-    return true;
-  }
   if (found.root == into && !stowi_analysis_elider_may_move(h, into, e)) {
     return false;
   }
   return is_aligned(h, found.root, found.offset) ||
          refuse(e, STOW_REASON_MISALIGNED, STOW_VALUE_NONE);
+}
+
+// Joins |found| for |e|, whose operand is in |root|, if bytes and load allow it.
+static stow_status try_join(elider* h, join found, stow_value root, bool first, entry* e) {
+  bool fits;
+  STOW_TRY(stowi_analysis_elider_fits(h, found.root, found.into, found.offset, &fits));
+  if (fits) {
+    return move(h, found.root, found.into, found.offset, first, e);
+  }
+  refuse_part(h, root, e);
+  return STOW_OK;
 }
 
 // Builds a part of a root inside a result by joining their roots.
@@ -206,24 +210,18 @@ static stow_status join_roots(elider* h, entry* e, const entry* end, bool first)
   stow_value root = find(h, operand_of(h, e), &offset);
   stow_value into = find(h, result_of(h, e), &base);
   join found;
-  if (!may_stay(h, e) || !find_join(h, (join){root, into, 0}, offset, base + e->place, &found)) {
+  if (!may_stay(h, e) || !find_join(h, root, into, offset, base + e->place, &found)) {
     refuse_part(h, root, e);
     return STOW_OK;
   }
   if (!may_join(h, found, into, e)) {
     return STOW_OK;
   }
-  bool fits;
   try_entries(h, e, end, root, offset);
-  stow_status status = stowi_analysis_elider_fits(h, found.root, found.into, found.offset, &fits);
-  if (status == STOW_OK && !fits) {
-    refuse_part(h, root, e);
-  } else if (status == STOW_OK && found.root != found.into) {
-    status = move(h, found.root, found.into, found.offset, first, e);
-    fits = status == STOW_OK && e->reason == STOW_REASON_TAKEN;
-  }
-  end_trial(e, end, status == STOW_OK && fits);
-  if (status == STOW_OK && fits) {
+  stow_status status = try_join(h, found, root, first, e);
+  bool taken = e->reason == STOW_REASON_TAKEN;
+  end_trial(e, end, taken);
+  if (taken) {
     stowi_bits_add(&h->joined, found.into);
   }
   return status;
