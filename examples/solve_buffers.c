@@ -50,7 +50,12 @@ static void print(const stow_placement* placement) {
   }
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    fprintf(stderr, "solve_buffers: unexpected argument '%s': the buffers are in the source\n",
+            argv[1]);
+    return 2;
+  }
   stow_allocator heap = stow_allocator_default();
   stow_problem* problem = NULL;
   stow_placement* placement = NULL;

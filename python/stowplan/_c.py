@@ -310,8 +310,7 @@ void stow_effects_destroy(stow_effects*);
 
 void stow_plan_options_defaults(stow_plan_options*, stow_preset);
 stow_status stow_plan_options_add_rule(stow_plan_options*, const stow_rule*);
-bool stow_preset_find(stow_str, stow_preset*);
-const stow_strategy* stow_strategy_find(stow_str);
+const char* stow_preset_name(stow_preset);
 const stow_rule* stow_rule_find(stow_str);
 stow_status stow_plan_make(const stow_graph*, const stow_effects*, const stow_plan_options*,
   stow_allocator, stow_diag*, stow_plan**);

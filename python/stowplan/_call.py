@@ -71,6 +71,14 @@ def integer(name, value, least=0, most=2**64 - 2):
     return number
 
 
+def word(option, value, known):
+    """What |known| has for a word; None is a default, not a word."""
+    if value not in known:
+        names = ", ".join(str(name) for name in known if name is not None)
+        raise ValueError(f"{option}: unknown {value!r}; expected one of {names}")
+    return known[value]
+
+
 def mapping(name, value):
     """The argument |name|, a dict or None, as its items."""
     if value is not None and not isinstance(value, Mapping):
@@ -107,6 +115,21 @@ class Handle:
 
     def __reduce__(self):
         raise TypeError("an object of the C library can be neither pickled nor copied")
+
+
+class Made:
+    """What only the library makes, by `_make`: it holds addresses, which a caller has none of."""
+
+    _maker = ""  # the function that returns such objects
+
+    def __init__(self, *_: object, **__: object):
+        raise TypeError(f"{type(self).__name__}: not for callers; {self._maker} returns one")
+
+    @classmethod
+    def _make(cls, *parts):
+        made = cls.__new__(cls)
+        made._set(*parts)
+        return made
 
 
 class Borrowed:

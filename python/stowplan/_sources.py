@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Dict, List
+from typing import Dict, Sequence
 
 import numpy as np
 
@@ -21,27 +21,56 @@ _OBSTACLES = ("unsupported", "needs shape", "needs value")
 
 
 class ModelError(Error):
-    """A model cannot be planned as it is.
+    """A model cannot be planned or run as it is.
 
     symbols  unbound symbols of its inputs: give them values with bind=
     issues   a dict each: kind, domain, op, node, tensor, reason
     """
 
-    def __init__(self, message: str, code: int, symbols: List[str],
-                 issues: List[Dict[str, str]]):
+    def __init__(self, message: str, code: int = 0, symbols: Sequence[str] = (),
+                 issues: Sequence[Dict[str, str]] = ()):
         super().__init__(message, code)
-        self.symbols = symbols
-        self.issues = issues
+        self.symbols = list(symbols)
+        self.issues = list(issues)
 
 
 class Source:
     """A graph that is ready to be planned."""
 
-    def __init__(self, graph, label, is_model=False, model=None):
+    def __init__(self, graph, label, is_model=False, model=None, issues=()):
         self.graph = graph  # a Handle
         self.label = label
         self.is_model = is_model
         self.model = model
+        self.issues = issues
+
+    def require_weights(self):
+        """Raises an Error if a weight has no data: a plan needs none, a run does."""
+        missing = [_name(self.graph, value) for value in _weights(self.graph)
+                   if not lib.stow_graph_data(self.graph, value, None)]
+        reasons = [issue["reason"] for issue in self.issues if issue["kind"] == "no data"]
+        if not missing:
+            return
+        more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+        listed = ", ".join(map(repr, missing[:3])) + more
+        because = "; ".join(reasons) or "a run needs params with data="
+        raise ModelError(f"{self.label}: weights without data: {listed}: {because}", 6, (),
+                         self.issues)
+
+
+def _name(graph, value):
+    return lib.stow_graph_value_name(graph, value).text() or f"%{value}"
+
+
+def _weights(graph):
+    """Params and constants that have bytes."""
+    ops = [lib.stow_ops_find(None, Borrowed(op)) for op in ("param", "constant")]
+    size = ctypes.c_uint64()
+    for value in range(lib.stow_graph_value_count(graph)):
+        if lib.stow_graph_op(graph, lib.stow_graph_producer(graph, value)) in ops:
+            lib.stow_type_bytes(lib.stow_graph_type(graph, value), ctypes.byref(size))
+            if size.value > 0:
+                yield value
 
 
 def _ask_value(request, name, value):
@@ -110,7 +139,7 @@ def _import(model, label, **asked):
     graph = lib.stow_import_graph(imported)
     if graph is None or lib.stow_graph_require_bound(graph, None) != 0:
         raise _obstacle(label, imported)
-    return Source(Handle(graph, lambda _: None, imported), label, True, model)
+    return Source(Handle(graph, lambda _: None, imported), label, True, model, _issues(imported))
 
 
 def _open_model(model):
@@ -134,20 +163,28 @@ def _from_graph(graph, label, bind):
     return Source(graph._handle, label)
 
 
+def _refuse(what, **given):
+    for name, value in given.items():
+        if value not in (None, {}):
+            raise TypeError(f"{name}: not for {what}")
+
+
 def open_source(model, *, bind=None, bind_rest=None, values=None, shapes=None, graph=None):
     """From a path, the bytes of an ONNX model, an onnx.ModelProto, or a Graph."""
     if isinstance(model, Graph):
         if bind:
             raise TypeError("bind: give symbols of a Graph their values with Graph.bind")
+        _refuse("a Graph", bind_rest=bind_rest, values=values, shapes=shapes, graph=graph)
         return _from_graph(model, model.name, None)
     asked = {"bind": bind, "bind_rest": bind_rest, "values": values, "shapes": shapes}
     if hasattr(model, "SerializeToString"):
         model = model.SerializeToString()
     if isinstance(model, (bytes, bytearray, memoryview)):
+        _refuse("an ONNX model", graph=graph)
         return _import(_open_model(bytes(model)), "model", **asked)
     path = os.fspath(model)
     if _is_model(path):
+        _refuse("an ONNX model", graph=graph)
         return _import(_open_model(path), path, **asked)
-    if bind_rest is not None or values or shapes:
-        raise TypeError(f"bind_rest, values and shapes are for ONNX models; {path} is a text")
+    _refuse("a text; it is for ONNX models", bind_rest=bind_rest, values=values, shapes=shapes)
     return _from_graph(Graph.read(path, graph), path, bind)

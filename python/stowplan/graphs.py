@@ -12,16 +12,21 @@ import numpy.typing as npt
 
 from . import _c
 from ._c import lib
-from ._call import Borrowed, Error, Handle, call, check, diag, integer, make, written
+from ._call import Borrowed, Error, Handle, Made, call, check, diag, integer, make, written
 from ._types import dtype_name, make_type, numpy_dtype, shape_of, type_at
 
 _KINDS = {"int": 0, "float": 1, "bool": 2, "str": 3, "ints": 4, "floats": 5}  # stow_attr_kind
 
 
-class Value:
+class Value(Made):
     """A tensor of a graph: what an op computes, or a boundary value."""
 
-    def __init__(self, graph: Graph, number: int):
+    _maker = "a call of a Graph"
+
+    graph: Graph
+    id: int
+
+    def _set(self, graph, number):
         self.graph = graph
         self.id = number
 
@@ -114,7 +119,8 @@ class Graph:
     @property
     def outputs(self) -> List[Value]:
         numbers = ctypes.cast(lib.stow_graph_outputs(self._handle), ctypes.POINTER(ctypes.c_uint32))
-        return [Value(self, numbers[i]) for i in range(lib.stow_graph_output_count(self._handle))]
+        count = lib.stow_graph_output_count(self._handle)
+        return [Value._make(self, numbers[i]) for i in range(count)]
 
     def __str__(self) -> str:
         """The graph in canonical text form."""
@@ -128,12 +134,19 @@ class Graph:
             raise ValueError(f"unknown op {op!r}; docs/ops.md lists them")
         return lib.stow_graph_begin(self._handle, code)
 
+    def _number(self, value):
+        if not isinstance(value, Value):
+            raise TypeError(f"expected a Value of the graph, not {value!r}")
+        if value.graph is not self:
+            raise ValueError(f"{value!r} is of another graph")
+        return value.id
+
     def _finish(self, node_call):
         node = ctypes.c_uint32()
         found = diag()
         check(lib.stow_call_finish(node_call, ctypes.byref(found), ctypes.byref(node)), found)
         first = lib.stow_graph_first_result(self._handle, node)
-        return [Value(self, first + k)
+        return [Value._make(self, first + k)
                 for k in range(lib.stow_graph_result_count(self._handle, node))]
 
     def _boundary(self, op, name, shape, dtype, data):
@@ -180,9 +193,8 @@ class Graph:
         keeps = []
         try:
             for operand in operands:
-                if operand is not None and operand.graph is not self:
-                    raise ValueError(f"{op}: an operand is of another graph")
-                lib.stow_call_operand(node_call, _c.NONE_32 if operand is None else operand.id)
+                number = _c.NONE_32 if operand is None else self._number(operand)
+                lib.stow_call_operand(node_call, number)
             for key, value in attributes.items():
                 keeps.append(Borrowed(key))
                 attr = _c.stow_attr(keeps[-1]._as_parameter_)
@@ -201,7 +213,7 @@ class Graph:
     def output(self, *values: Value) -> None:
         """Appends outputs."""
         for value in values:
-            call(lib.stow_graph_add_output, self._handle, value.id)
+            call(lib.stow_graph_add_output, self._handle, self._number(value))
 
     def bind(self, **symbols: int) -> Graph:
         """Gives symbols their values: `g.bind(batch=1)`. Returns the graph."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from . import _c
 from ._c import lib
-from ._call import Borrowed, Handle, check, diag, error_of, integer, make, written
+from ._call import Borrowed, Handle, Made, check, diag, error_of, integer, make, word, written
 from ._picture import Picture
 from ._search import Progress, Search, limit_of
 
@@ -22,22 +22,22 @@ USUAL_NODES = 20_000_000
 _BUFFER = np.dtype(_c.stow_buffer)
 
 
+def _row(address):
+    return ctypes.cast(address, ctypes.POINTER(_c.stow_strategy))[0]
+
+
+def strategy_table():
+    """Addresses of the strategies by name."""
+    addresses = (lib.stow_strategy_at(i) for i in range(lib.stow_strategy_count()))
+    return {_row(address).name.decode(): address for address in addresses}
+
+
 def strategies() -> Dict[str, str]:
     """Names and one-line summaries of the strategies."""
-    rows = (ctypes.cast(lib.stow_strategy_at(i), ctypes.POINTER(_c.stow_strategy))[0]
-            for i in range(lib.stow_strategy_count()))
-    return {row.name.decode(): row.summary.decode() for row in rows}
+    return {name: _row(address).summary.decode() for name, address in strategy_table().items()}
 
 
-def _find_strategy(name):
-    for i in range(lib.stow_strategy_count()):
-        row = ctypes.cast(lib.stow_strategy_at(i), ctypes.POINTER(_c.stow_strategy))[0]
-        if row.name.decode() == name:
-            return _c.place(row.place)
-    raise ValueError(f"unknown strategy {name!r}; expected one of {', '.join(strategies())}")
-
-
-class Placement(Picture):
+class Placement(Made, Picture):
     """Offsets of buffers, and how good they are.
 
     offsets  an array of int64, one per buffer, in bytes
@@ -57,7 +57,9 @@ class Placement(Picture):
     stopped: Optional[str]
     ids: Optional[List[str]]
 
-    def __init__(self, problem, placement, search, title, strategy):
+    _maker = "stowplan.solve"
+
+    def _set(self, problem, placement, search, title, strategy):
         info = _c.stow_placement_info()
         lib.stow_placement_describe(placement, ctypes.byref(info))
         self._problem = problem
@@ -135,11 +137,12 @@ class _Rows:
                 raise error_of(status, found)
 
     def csv(self):
-        lines = ["id,lower,upper,size,alignment,offset"]
+        """As plans write theirs: a guard is part of the size, and stands in a column too."""
+        lines = ["id,lower,upper,size,alignment,offset,guard"]
         for i, row in enumerate(self._buffers):
             offset = "" if row["fixed_offset"] == _c.NONE else row["fixed_offset"]
-            lines.append(f"{i},{row['begin']},{row['end']},{row['size']},{row['alignment']},"
-                         f"{offset}")
+            lines.append(f"{i},{row['begin']},{row['end']},{row['size'] + row['guard']},"
+                         f"{row['alignment']},{offset},{row['guard']}")
         return _Table("\n".join(lines) + "\n").csv()
 
 
@@ -237,7 +240,7 @@ def solve(sizes: Union[str, os.PathLike, npt.ArrayLike], begins: Optional[npt.Ar
         raise TypeError("solve: begins and ends are missing")
     else:
         problem = _rows(np.asarray(sizes), begins, ends, alignment, fixed, guard)
-    place = _find_strategy(strategy)
+    place = _c.place(_row(word("strategy", strategy, strategy_table())).place)
     options, start = _options(problem, capacity, nodes, time, reuse, start)
     found, out = diag(), ctypes.c_void_p()
     with Search(time, progress) as search:
@@ -246,6 +249,6 @@ def solve(sizes: Union[str, os.PathLike, npt.ArrayLike], begins: Optional[npt.Ar
                        ctypes.byref(out))
     check(status, found, title if problem.ids is not None else None)
     placement = Handle(out.value, lib.stow_placement_destroy)
-    result = Placement(problem, placement, search, title, strategy)
+    result = Placement._make(problem, placement, search, title, strategy)
     _prove(problem, result)
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import ctypes
 import io as _io
+import itertools
 import os
 from pathlib import Path
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, TypedDict,
@@ -15,10 +16,12 @@ import numpy.typing as npt
 
 from . import _c
 from ._c import lib
-from ._call import Borrowed, Error, Handle, call, check, diag, integer, make, mapping, written
+from ._call import (Borrowed, Error, Handle, Made, call, check, diag, integer, make, mapping, word,
+                    written)
 from ._picture import Picture
 from ._search import Progress, Search, limit_of
 from ._sources import open_source
+from .placement import strategy_table
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -31,11 +34,10 @@ _ORDERS = {"given": 0, "auto": 1}  # stow_order
 _SAVED, _REPORT, _JSON, _CSV = range(4)  # stow_plan_format
 
 
-def _word(option, value, known):
-    if value not in known:
-        names = ", ".join(str(name) for name in known if name is not None)
-        raise ValueError(f"{option}: unknown {value!r}; expected one of {names}")
-    return known[value]
+def _presets():
+    """Numbers by name."""
+    names = (lib.stow_preset_name(i).decode() for i in itertools.count())
+    return {name: i for i, name in enumerate(itertools.takewhile(lambda name: name != "?", names))}
 
 
 class Job:
@@ -85,15 +87,14 @@ class Job:
 
 def _choices(options):
     choices = _c.stowi_request_choices()
-    preset = ctypes.c_int()
-    if not lib.stow_preset_find(Borrowed(options["preset"]), ctypes.byref(preset)):
-        raise ValueError(f"preset: unknown {options['preset']!r}")
-    choices.preset = preset.value
-    choices.weights = _word("weights", options["weights"], _WEIGHTS)
-    choices.kernels = _word("kernels", options["kernels"], _KERNELS)
+    choices.preset = word("preset", options["preset"], _presets())
+    choices.weights = word("weights", options["weights"], _WEIGHTS)
+    choices.kernels = word("kernels", options["kernels"], _KERNELS)
     choices.has_pack = options["pack"] is not None
-    choices.pack = _word("pack", options["pack"], _PACKS)
+    choices.pack = word("pack", options["pack"], _PACKS)
     if options["rewrite"] is not None:
+        if not isinstance(options["rewrite"], str):
+            raise TypeError(f"rewrite: expected a string, not {options['rewrite']!r}")
         found = diag()
         check(lib.stowi_request_read_rewrite(options["rewrite"].encode(), ctypes.byref(found),
                                              ctypes.byref(choices.rewrite)), found, "rewrite")
@@ -107,7 +108,7 @@ def _set_ports(job, policies, aliases):
     """Policies of single values, and outputs in the bytes of inputs."""
     for name, policy in (policies.items() if isinstance(policies, dict) else ()):
         call(lib.stowi_request_set_policy, job.effects, job.graph, Borrowed(name),
-             _word("io", policy, _POLICIES), where="io")
+             word("io", policy, _POLICIES), where="io")
     kept = []
     for output, given in mapping("alias", aliases):
         names = Borrowed(output), Borrowed(given)
@@ -140,9 +141,9 @@ def _plan_options(job, given):
     if given["guard"] is not None:
         options.tail_guard = integer("guard", given["guard"])
     if isinstance(given["io"], str):
-        options.io = _word("io", given["io"], _POLICIES)
+        options.io = word("io", given["io"], _POLICIES)
     auto = lib.stowi_request_orders(ctypes.byref(job.choices), job.source.is_model)
-    options.order = auto if given["order"] is None else _word("order", given["order"], _ORDERS)
+    options.order = auto if given["order"] is None else word("order", given["order"], _ORDERS)
     options.rewrite = None if job.stamp is None else job.stamp.value
     _set_search(options, given)
     return options
@@ -150,9 +151,7 @@ def _plan_options(job, given):
 
 def _set_search(options, given):
     if given["strategy"] is not None:
-        options.strategy = lib.stow_strategy_find(Borrowed(given["strategy"]))
-        if options.strategy is None:
-            raise ValueError(f"strategy: unknown {given['strategy']!r}")
+        options.strategy = word("strategy", given["strategy"], strategy_table())
     if given["nodes"] is not None:
         options.nodes = limit_of(given["nodes"])
     elif given["time"] is not None:
@@ -166,7 +165,7 @@ def _set_search(options, given):
         lib.stow_plan_options_add_rule(ctypes.byref(options), found)
 
 
-class Plan(Picture):
+class Plan(Made, Picture):
     """Where each tensor lies in the arena, proven against the graph.
 
     arena    bytes that the plan needs
@@ -186,7 +185,9 @@ class Plan(Picture):
     nodes: int
     stopped: Optional[str]
 
-    def __init__(self, job, handle, stopped_by):
+    _maker = "stowplan.plan"
+
+    def _set(self, job, handle, stopped_by):
         self._job = job
         self._handle = handle
         search = _c.stow_search()
@@ -275,6 +276,8 @@ def make_plan(job, given):
     options = _plan_options(job, given)
     start = given["start"]
     if start is not None:
+        if not isinstance(start, Plan):
+            raise TypeError(f"start: expected a Plan, not {start!r}")
         start = Handle(make(lib.stow_start_from_plan, start._handle, _c.heap),
                        lib.stow_start_destroy)
         options.start = start.address
@@ -290,7 +293,7 @@ def make_plan(job, given):
     found = diag()
     check(lib.stow_plan_check(handle, job.graph, job.effects, _c.heap, ctypes.byref(found), None),
           found, where)
-    return Plan(job, handle, search.stopped_by)
+    return Plan._make(job, handle, search.stopped_by)
 
 
 class Options(TypedDict, total=False):

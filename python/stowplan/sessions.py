@@ -92,9 +92,14 @@ class Session:
             raise ValueError("kernels: a session needs kernels")
         source = open_source(model, bind=bind, bind_rest=bind_rest, values=values, shapes=shapes,
                              graph=graph)
+        source.require_weights()
         self._lock = threading.Lock()
         self._job = Job(source, given, threads=integer("threads", threads, 1, 256))
         self.plan = make_plan(self._job, given)
+        if not self.plan.fits:
+            gave_up = self.plan.outcome == "gave up"
+            raise Error(f"{source.label}: the arena needs {self.plan.arena} B, above the capacity "
+                        f"of {given['capacity']} B ({self.plan.outcome})", 14 if gave_up else 12)
         self._exec = self._create()
         self._inputs, self._outputs = self._ports()
 

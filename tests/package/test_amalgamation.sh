@@ -67,3 +67,8 @@ same stowage "$source/examples/plan_graph.c"
 same stowage "$source/examples/plan_set.c" "$source/examples/generate.stow"
 same stowage "$source/examples/solve_buffers.c"
 same stowage-solve "$source/examples/solve_buffers.c"
+if "$work/actual" buffers.csv 2>"$work/refused"; then
+  echo 'solve_buffers: an argument was ignored'
+  exit 1
+fi
+grep -q "unexpected argument 'buffers.csv'" "$work/refused"

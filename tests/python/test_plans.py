@@ -4,6 +4,7 @@ import html
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import tempfile
 import unittest
@@ -145,8 +146,37 @@ class Plans(unittest.TestCase):
         self.assertRaises(FileNotFoundError, stow.plan, "absent.onnx")
         self.assertRaisesRegex(TypeError, "unknown option 'budget'", stow.plan,
                                "examples/digits.onnx", budget=1)
-        self.assertRaisesRegex(ValueError, "kernels: unknown", stow.plan, "examples/digits.onnx",
-                               kernels="fast")
+        for message, options in (("kernels: unknown 'x'; expected one of none", {"kernels": "x"}),
+                                 ("strategy: unknown 'x'; .* auto, first-fit", {"strategy": "x"}),
+                                 ("preset: unknown 'x'; .* default, rlx", {"preset": "x"})):
+            self.assertRaisesRegex(ValueError, message, stow.plan, "examples/digits.onnx",
+                                   **options)
+
+    def test_what_is_not_for_a_source_is_refused(self):
+        for model, options in (("examples/digits.onnx", {"graph": "g"}),
+                               ("examples/mlp.stow", {"values": {"x": 1}}),
+                               (mlp().bind(batch=1), {"bind_rest": 0}),
+                               (mlp().bind(batch=1), {"graph": "mlp"})):
+            name, = options
+            self.assertRaisesRegex(TypeError, f"{name}: not for a", stow.plan, model, **options)
+        self.assertRaisesRegex(TypeError, "start: expected a Plan", stow.plan,
+                               "examples/digits.onnx", start=stow.solve([1], [0], [1]))
+
+    def test_errors_can_be_pickled(self):
+        for wrong in (lambda: stow.plan("examples/encoder.onnx"),
+                      lambda: stow.Graph.parse("graph @g {\n  %0 = input\n}\n")):
+            with self.assertRaises(stow.Error) as caught:
+                wrong()
+            again = pickle.loads(pickle.dumps(caught.exception))
+            self.assertIs(type(again), type(caught.exception))
+            self.assertEqual((str(again), vars(again)),
+                             (str(caught.exception), vars(caught.exception)))
+
+    def test_only_the_library_makes_its_objects(self):
+        for kind in (stow.Plan, stow.Placement, stow.Value):
+            for arguments in ((), (1, 2, 3), (mlp(), 999)):
+                self.assertRaisesRegex(TypeError, f"{kind.__name__}: not for callers", kind,
+                                       *arguments)
 
 
 class Graphs(unittest.TestCase):
@@ -172,6 +202,8 @@ class Graphs(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "unknown op", graph.op, "nothing", x)
         self.assertRaisesRegex(ValueError, "another graph", mlp().op, "relu", x)
         self.assertRaisesRegex(TypeError, "attribute", graph.op, "relu", x, a=[["b"]])
+        self.assertRaisesRegex(TypeError, "expected a Value", graph.op, "relu", 3)
+        self.assertRaisesRegex(ValueError, "another graph", graph.output, mlp().outputs[0])
         self.assertEqual(str(graph), before)
 
     def test_a_planned_graph_cannot_change(self):

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import pathlib
 import subprocess
 import tempfile
 import threading
@@ -17,6 +18,27 @@ def digits(seed=0):
 
 def tokens(shape):
     return np.random.default_rng(1).integers(0, 16, shape)
+
+
+def field(number, payload):
+    """A field of a protobuf message, below 128 bytes."""
+    if isinstance(payload, int):
+        return bytes([number << 3, payload])
+    payload = payload.encode() if isinstance(payload, str) else payload
+    return bytes([number << 3 | 2, len(payload)]) + payload
+
+
+def model_without_weights():
+    """An ONNX model, y = x + w, whose w is in a file that does not exist."""
+    def port(name):
+        return field(1, name) + field(2, field(1, field(1, 1) + field(2, field(1, field(1, 2)))))
+
+    place = field(1, "location") + field(2, "gone.bin")
+    weight = field(1, 2) + field(2, 1) + field(8, "w") + field(13, place) + field(14, 1)
+    node = field(1, "x") + field(1, "w") + field(2, "y") + field(4, "Add")
+    graph = (field(1, node) + field(2, "g") + field(5, weight) + field(11, port("x"))
+             + field(12, port("y")))
+    return field(1, 8) + field(7, graph) + field(8, field(2, 13))
 
 
 class Sessions(unittest.TestCase):
@@ -88,6 +110,23 @@ class Sessions(unittest.TestCase):
                                out={"probabilities": memory[:10].reshape(1, 10)})
         self.assertRaisesRegex(ValueError, "needs kernels", stow.Session, "examples/digits.onnx",
                                kernels="none")
+
+    def test_missing_weights_are_named_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/model.onnx"
+            pathlib.Path(path).write_bytes(model_without_weights())
+            self.assertGreater(stow.plan(path).arena, 0)
+            with self.assertRaisesRegex(stow.ModelError, "'w'.*gone.bin: no such file") as caught:
+                stow.Session(path)
+            self.assertEqual([issue["kind"] for issue in caught.exception.issues], ["no data"])
+        self.assertRaisesRegex(stow.ModelError, "weights without data: 'w1', 'b1', 'w2' and 1 more",
+                               stow.Session, "examples/mlp.stow")
+
+    def test_a_capacity_must_be_met(self):
+        needed = stow.Session("examples/digits.onnx").plan.arena
+        stow.Session("examples/digits.onnx", capacity=needed)
+        self.assertRaisesRegex(stow.Error, f"needs {needed} B, above the capacity of 1000 B",
+                               stow.Session, "examples/digits.onnx", capacity=1000)
 
     def test_graphs_run_too(self):
         graph = stow.Graph("scale")

@@ -70,6 +70,15 @@ class Solve(unittest.TestCase):
             self.assertEqual(len(placement.to_csv().splitlines()), count + 1)
             self.assertIn("srcdoc", placement._repr_html_())
 
+    def test_guards_are_in_the_csv(self):
+        placement = stow.solve([64, 64], [0, 0], [1, 1], guard=[32, 0], fixed={0: 0})
+        rows = placement.to_csv().splitlines()
+        self.assertEqual(rows, ["id,lower,upper,size,alignment,offset,guard", "0,0,1,96,1,0,32",
+                                "1,0,1,64,1,96,0"])
+        with tempfile.TemporaryDirectory() as folder:
+            placement.save(f"{folder}/rows.csv")
+            self.assertEqual(stow.solve(f"{folder}/rows.csv").height, placement.height)
+
     def test_fixed_offsets_are_kept(self):
         for fixed in ({1: 128}, [-1, 128, -1], np.array([-1, 128, -1])):
             placement = stow.solve([64] * 3, [0] * 3, [1] * 3, fixed=fixed)
@@ -100,8 +109,8 @@ class Solve(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "begins: expected 1 numbers", stow.solve, [1], [0, 1],
                                [1])
         self.assertRaisesRegex(ValueError, "negative", stow.solve, [-1], [0], [1])
-        self.assertRaisesRegex(ValueError, "unknown strategy", stow.solve, [1], [0], [1],
-                               strategy="best")
+        self.assertRaisesRegex(ValueError, "strategy: unknown 'best'; expected one of auto, ",
+                               stow.solve, [1], [0], [1], strategy="best")
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
             file.write("id,lower,upper,size\na,0,2,x\n")
             file.flush()
