@@ -31,6 +31,13 @@ expect 0 WeightsCanBeInTheArena
 says 'KiB   in the arena'
 says '  fc.weight '
 says "12 buffers, 1 view, 3 shared"
+run plan "$examples/digits.onnx" --weights arena --io external
+expect 0 WeightsThatAreExternalAreNot
+says 'KiB   not in the arena: map the file'
+says '6 weights, 2 others outside'
+run plan "$examples/digits.onnx" --weights arena --io fc.weight=external
+expect 0 SomeWeightsMayBe
+says 'KiB   some of them in the arena'
 
 run plan "$examples/encoder.onnx"
 expect 3 SymbolsNeedValues
@@ -418,6 +425,22 @@ P
   complains 'note: '
   complains 'tensor "w", external data "gone.bin": '
   complains 'no such file'
+  for words in 'run' 'run --random 1' "export -o $work/external --random 1"; do
+    # shellcheck disable=SC2086
+    run ${words%% *} "$work/external.onnx" ${words#"${words%% *}"}
+    expect 3 "AModelWithoutItsWeightsDoesNotRun: $words"
+    complains ' no data:'
+    lists "param 'w' f32[2]"
+    lists 'tensor "w", external data "gone.bin": '
+    lists 'run its text (stowage fmt)'
+  done
+  printf '\0\0\0\0\0\0\0\0' >"$work/w.raw"
+  run run "$work/external.onnx" --random 1 --input w="$work/w.raw"
+  expect 0 WeightsCanBeGiven
+  run fmt "$work/external.onnx" -o "$work/external.stow"
+  run run "$work/external.stow" --random 1
+  expect 0 ATextRunsWithRandomWeights
+  says 'and 1 weight that the file has no data for'
   run inspect "$work/external.onnx"
   expect 0 InspectingNeedsNoWeights
   says 'weights whose file cannot be read (1)'

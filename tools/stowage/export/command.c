@@ -43,7 +43,7 @@ static const cli_option export_options[] = {
      ".pb, or raw\nbytes; may be repeated"},
     {OPT_INPUTS, 0, "inputs", "FILE",
      "the same by name: a .npz, or a directory of .npy and\n.pb files"},
-    {OPT_RANDOM, 0, "random", "SEED", "random numbers for params without data"},
+    {OPT_RANDOM, 0, "random", "SEED", "random numbers for weights of a .stow graph"},
     {OPT_PLAN, 0, "plan", "PLAN", "take this plan, saved by 'stowage run' or 'plan'"},
     {OPT_FORCE, 0, "force", NULL, "replace files that are not from an export"},
     {OPT_FORMAT, 0, "format", "NAME", "of the report: text (the default) or json"},

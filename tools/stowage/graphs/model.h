@@ -46,6 +46,7 @@ typedef struct cli_model_request {
   cli_list values;   // of cli_given
   cli_list shapes;   // of cli_given
   cli_known* known;  // shapes of inputs; NULL: none
+  bool runs;         // missing weights are an error later, and no note
 } cli_model_request;
 
 // Whether |option| is one of the above; it is read then, with |*out_code| for an answer.

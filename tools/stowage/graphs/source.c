@@ -15,7 +15,7 @@ static cli_exit open_model(cli_source* source, cli_input* input, const cli_model
   // A plan needs no weights, but who runs it will.
   for (size_t i = 0; i < stow_import_issue_count(source->model.import); ++i) {
     stow_import_issue issue = *stow_import_issue_at(source->model.import, i);
-    if (issue.kind == STOW_IMPORT_NO_DATA) {
+    if (issue.kind == STOW_IMPORT_NO_DATA && !request->runs) {
       cli_note("%s: %.*s", source->label, (int)issue.reason.size, issue.reason.data);
     }
   }

@@ -186,7 +186,6 @@ static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag)
                          .model = cli_source_is_model(&j->source) ? &j->source.model : NULL,
                          .order = j->order,
                          .rewritten = j->graph == j->given ? NULL : j->rewritten,
-                         .weights_in_arena = !j->request.no_params,
                          .capacity = j->request.capacity != STOW_NO_CAPACITY,
                          .budget = j->budget,
                          .stopped_by = j->search.stopped_by};

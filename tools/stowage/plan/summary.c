@@ -250,6 +250,18 @@ static void print_rewritten(const stow_rewritten* rewritten, cli_output* output)
   cli_print(output, "\n");
 }
 
+void cli_summary_print_weights(const stow_graph* graph, const stow_plan* plan, const char* outside,
+                               cli_output* output) {
+  uint64_t weights = cli_weight_bytes(graph, NULL);
+  uint64_t inside = cli_weight_bytes(graph, plan);
+  cli_print_size(output, "weights", weights);
+  cli_print(output, "   %s\n",
+            weights == 0        ? "none"
+            : inside == weights ? "in the arena"
+            : inside > 0        ? "some of them in the arena"
+                                : outside);
+}
+
 void cli_summary_print_folded(const stow_graph* graph, cli_output* output) {
   uint64_t bytes = cli_folded_bytes(graph);
   if (bytes != 0) {
@@ -264,9 +276,7 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   stow_search search = cli_plan_search(plan);
   uint64_t unshared = summary->shares.unshared;
   if (summary->model != NULL) {
-    cli_print_size(output, "weights", cli_weight_bytes(summary->graph, NULL));
-    cli_print(output, summary->weights_in_arena ? "   in the arena\n"
-                                                : "   not in the arena: map the file\n");
+    cli_summary_print_weights(summary->graph, plan, "not in the arena: map the file", output);
   }
   cli_summary_print_folded(summary->graph, output);
   cli_summary_print_packed(plan, output);

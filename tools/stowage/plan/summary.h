@@ -20,7 +20,6 @@ typedef struct cli_summary {
   cli_shares shares;                 // of the plan
   const stow_rewritten* rewritten;   // NULL: the graph is as it was read
   cli_order_kind order;
-  bool weights_in_arena;   // of the model
   bool capacity;           // whether to tell if it fits
   uint64_t budget;         // of the search, in nodes
   const char* stopped_by;  // what stopped the search, where something did
@@ -30,6 +29,9 @@ void cli_summary_print(const cli_summary* summary, cli_output* output);
 // `packed  42467328 B  40.5 MiB  RAM in a run, const in an export`: weights that are copied
 // once for their kernels, if there are any.
 void cli_summary_print_packed(const stow_plan* plan, cli_output* output);
+// `weights  36392 B  35.5 KiB  in the arena`, by the plan's slots; |outside| if none has one.
+void cli_summary_print_weights(const stow_graph* graph, const stow_plan* plan, const char* outside,
+                               cli_output* output);
 // `folded  79664640 B  76.0 MiB  of the weights, made at start`, if there are any.
 void cli_summary_print_folded(const stow_graph* graph, cli_output* output);
 

@@ -45,7 +45,7 @@ static const cli_option run_options[] = {
     {OPT_INPUTS, 0, "inputs", "FILE",
      "all inputs by name: a .npz, or a directory of .npy\nand .pb files"},
     {OPT_RANDOM, 0, "random", "SEED",
-     "random numbers for everything without data, the\nsame for the same SEED everywhere"},
+     "random numbers for inputs, and for weights of a\n.stow graph; the same for the same SEED"},
     {OPT_OUTPUT, 'o', "output", "NAME=FILE",
      "write an output: .npy, .npz, otherwise raw bytes;\nmay be repeated"},
     {OPT_OUTPUTS, 0, "outputs", "FILE",

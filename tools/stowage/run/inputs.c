@@ -226,6 +226,7 @@ cli_exit cli_run_read_inputs(cli_run* run) {
   }
   run->known.binds = &run->job.request.model.binds;
   run->job.request.model.known = &run->known;
+  run->job.request.model.runs = true;
   return code == CLI_YES ? note_shapes(run) : code;
 }
 
@@ -348,10 +349,11 @@ static cli_exit feed_value(cli_run* run, stow_value value, size_t position, bool
   if (data != NULL) {
     return feed_known(run, value, data);
   }
-  if (!run->request.has_seed) {
+  bool is_weight = op != STOW_OP_INPUT;
+  if (!run->request.has_seed || (is_weight && cli_source_is_model(&run->job.source))) {
     return cli_list_add(missing, &value, sizeof value) ? CLI_YES : cli_fail_memory();
   }
-  run->random_count += op != STOW_OP_INPUT;
+  run->random_count += is_weight;
   return feed_random(run, value);
 }
 
@@ -370,6 +372,15 @@ static void list_value(const stow_graph* graph, stow_value value) {
   cli_tell_more("%s '%.*s' %s", kind_of(graph, value), (int)name.size, name.data, type);
 }
 
+static size_t count_inputs(const stow_graph* graph, const cli_list* values) {
+  size_t count = 0;
+  for (size_t i = 0; i < values->count; ++i) {
+    stow_node node = stow_graph_producer(graph, ((const stow_value*)values->items)[i]);
+    count += stow_graph_op(graph, node) == STOW_OP_INPUT;
+  }
+  return count;
+}
+
 // The file that a text names for the first of |missing| that has one; empty where there is none.
 static stow_str named_source(const stow_graph* graph, const cli_list* missing) {
   const stow_value* values = missing->items;
@@ -378,6 +389,34 @@ static stow_str named_source(const stow_graph* graph, const cli_list* missing) {
     source = stow_graph_attr(graph, stow_graph_producer(graph, values[i]), "source")->s;
   }
   return source;
+}
+
+// A model has its weights in files. One that cannot be read is an error, even with random inputs:
+// the outputs would not be the model's.
+static void tell_model(const cli_run* run, bool misses_weights, bool misses_inputs) {
+  const stow_import* import = run->job.source.model.import;
+  for (size_t i = 0; i < stow_import_issue_count(import); ++i) {
+    stow_import_issue issue = *stow_import_issue_at(import, i);
+    if (issue.kind == STOW_IMPORT_NO_DATA) {
+      cli_tell_more("%.*s", (int)issue.reason.size, issue.reason.data);
+    }
+  }
+  cli_tell_more("give each one data: --input NAME=FILE (.npy, .npz, .pb or raw bytes)");
+  if (misses_inputs) {
+    cli_tell_more("or use random numbers for %s: --random SEED", misses_weights ? "inputs" : "all");
+  }
+  if (misses_weights) {
+    cli_tell_more("to measure it with random weights, run its text (stowage fmt) with --random");
+  }
+}
+
+static void tell_text(stow_str source) {
+  if (source.size != 0) {
+    cli_tell_more("a .stow file has no weights; run the model '%.*s' instead", (int)source.size,
+                  source.data);
+  }
+  cli_tell_more("give each one data: --input NAME=FILE (.npy, .npz, .pb or raw bytes)");
+  cli_tell_more("or use random numbers for all: --random SEED");
 }
 
 static cli_exit fail_missing(const cli_run* run, const cli_list* missing) {
@@ -391,13 +430,12 @@ static cli_exit fail_missing(const cli_run* run, const cli_list* missing) {
   if (missing->count > SHOWN_MISSING) {
     cli_tell_more("and %zu more", missing->count - SHOWN_MISSING);
   }
-  stow_str source = named_source(graph, missing);
-  if (source.size != 0 && !cli_source_is_model(&run->job.source)) {
-    cli_tell_more("a .stow file has no weights; run the model '%.*s' instead", (int)source.size,
-                  source.data);
+  if (cli_source_is_model(&run->job.source)) {
+    size_t inputs = count_inputs(graph, missing);
+    tell_model(run, inputs != missing->count, inputs != 0);
+  } else {
+    tell_text(named_source(graph, missing));
   }
-  cli_tell_more("give each one data: --input NAME=FILE (.npy, .npz, .pb or raw bytes)");
-  cli_tell_more("or use random numbers for all: --random SEED");
   return CLI_BAD_INPUT;
 }
 

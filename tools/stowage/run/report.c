@@ -60,13 +60,9 @@ static void print_memory(const cli_run* run, cli_output* output) {
   memory m = count_memory(run);
   cli_print_size(output, "arena", m.arena);
   cli_print(output, "\n");
-  cli_print_size(output, "weights", m.weights);
-  cli_print(output, "   %s\n",
-            m.weights == 0                        ? "none"
-            : m.in_arena == m.weights             ? "in the arena"
-            : m.in_arena > 0                      ? "some of them in the arena"
-            : run->job.source.model.model != NULL ? "in the model file"
-                                                  : "beside the arena");
+  cli_summary_print_weights(
+      run->job.graph, run->job.plan,
+      cli_source_is_model(&run->job.source) ? "in the model file" : "beside the arena", output);
   cli_summary_print_folded(run->job.graph, output);
   cli_summary_print_packed(run->job.plan, output);
   cli_print_size(output, "scratch", m.scratch);
