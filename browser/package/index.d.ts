@@ -1,7 +1,8 @@
 /** A file: text, bytes, or a size with a function that fills `into` with the bytes at `offset`. */
-export type Input = string | Uint8Array | ArrayBuffer | Source;
+export type Input = string | ArrayBufferView | ArrayBuffer | Source;
 export interface Source {
   size: number;
+  /** Must fill `into` before it returns: a promise is a `TypeError`. */
   read(offset: number, into: Uint8Array): void;
 }
 
@@ -15,7 +16,7 @@ export interface Options {
   value?: Record<string, string | number>;
   /** Largest shapes of tensors whose shape depends on data, `1x100x6`: `--shape`. */
   shape?: Record<string, string>;
-  /** Further words, such as `["--capacity", "256KiB"]`. */
+  /** Further words, such as `["--capacity", "256KiB"]`. Use `command` for other formats. */
   args?: string[];
 }
 

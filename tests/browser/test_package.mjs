@@ -46,5 +46,28 @@ const broken = {
   },
 };
 assert.equal((await command(["plan", "a.onnx"], { "a.onnx": broken })).exit, 5);
-assert.equal((await command(["run", "a.onnx"])).exit, 2);
+// Mistakes of the caller.
+const later = { size: model.length, read: async () => {} };
+for (const input of [{}, null, undefined, 3, [1], new Blob(["x"]), { size: "1", read() {} }]) {
+  await assert.rejects(plan(input), { name: "TypeError", message: /expected text, bytes, or/ });
+}
+await assert.rejects(plan(later), { name: "TypeError", message: /read returned a promise/ });
+for (const args of [["--format", "csv"], ["-o", "x.json"], ["--help"]]) {
+  await assert.rejects(plan(model, { bind, args }), { name: "TypeError", message: /command\(\)/ });
+}
+for (const options of [null, "x", { args: "-h" }, { bind: "batch=1" }, { name: "-" }, { name: 3 }]) {
+  await assert.rejects(plan(model, options), { name: "TypeError", message: /expected/ });
+}
+await assert.rejects(command("plan"), { name: "TypeError", message: /array of words/ });
+assert.equal((await plan(new DataView(model.buffer, model.byteOffset, model.length), { bind })).graph, planned.graph);
+
+for (const word of ["run", "export"]) {
+  const { exit, err } = await command([word, "a.onnx"]);
+  assert.equal(exit, 2);
+  assert.match(err, new RegExp(`plans only: it has no command '${word}'`));
+}
+for (const words of [["help"], []]) {
+  const { out, err } = await command(words);
+  assert.doesNotMatch(new TextDecoder().decode(out) + err, /\bexport\b|and runs/);
+}
 console.log("ok    the functions of the package");

@@ -1,5 +1,6 @@
 // stowage: the command. Finds the command that is asked for and runs it.
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "arguments/help.h"
@@ -32,7 +33,15 @@ static const char* command_name_at(size_t index, const void* user) {
   return commands[index]->name;
 }
 
+// Documents and errors of others name these.
+static bool is_left_out(const char* name) {
+  return !STOWAGE_COMMAND_RUNS && (strcmp(name, "run") == 0 || strcmp(name, "export") == 0);
+}
+
 cli_exit cli_fail_command(const char* name) {
+  if (is_left_out(name)) {
+    return cli_fail(CLI_USAGE, "this build of stowage plans only: it has no command '%s'", name);
+  }
   const char* close = cli_closest(name, command_name_at, cli_command_count(), NULL);
   if (close != NULL) {
     return cli_fail(CLI_USAGE, "unknown command '%s': did you mean '%s'? (see: stowage help)", name,
@@ -41,11 +50,19 @@ cli_exit cli_fail_command(const char* name) {
   return cli_fail(CLI_USAGE, "unknown command '%s' (see: stowage help)", name);
 }
 
+static cli_exit fail_missing(void) {
+  char names[128] = "";
+  size_t used = 0;
+  for (size_t i = 0; i < cli_command_count() && used < sizeof names; ++i) {
+    const char* before = i == 0 ? "" : i + 1 == cli_command_count() ? " or " : ", ";
+    used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", before, commands[i]->name);
+  }
+  return cli_fail(CLI_USAGE, "missing command; expected %s (see: stowage help)", names);
+}
+
 static cli_exit run(int argc, char** argv) {
   if (argc < 2) {
-    return cli_fail(CLI_USAGE,
-                    "missing command; expected plan, run, export, solve, check, view, diff, "
-                    "inspect, fmt or help (see: stowage help)");
+    return fail_missing();
   }
   const char* name = argv[1];
   if (strcmp(name, "--version") == 0) {

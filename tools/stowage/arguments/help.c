@@ -91,10 +91,10 @@ static void print_general(cli_output* output) {
             "usage: stowage COMMAND [ARGUMENT]...\n"
             "       stowage --version\n"
             "\n"
-            "Plans the memory of tensor programs: every tensor gets an offset in one arena;\n"
-            "and runs them there.\n"
+            "Plans the memory of tensor programs: every tensor gets an offset in one arena%s.\n"
             "\n"
-            "Commands:\n");
+            "Commands:\n",
+            cli_command_find("run") != NULL ? ";\nand runs them there" : "");
   for (size_t i = 0; i < cli_command_count(); ++i) {
     const cli_command* command = cli_command_at(i);
     bool optional = command->required_operands == 0;

@@ -282,8 +282,8 @@ static cli_exit ask_file(stow_import_request* request, const cli_given* given) {
   if (code == CLI_YES &&
       (stow_type_elements(&stored->type, &elements) != STOW_OK || elements > MOST_VALUE_ELEMENTS)) {
     code = cli_fail(CLI_BAD_INPUT,
-                    "%s: more than %d elements, the maximum for --value; pass the array to stowage "
-                    "run with --input",
+                    "%s: more than %d elements, the maximum for --value; a run takes larger arrays "
+                    "as --input",
                     given->text, MOST_VALUE_ELEMENTS);
   }
   code = code == CLI_YES ? cli_tensor_file_load(given->text, stored, &arrays) : code;
