@@ -172,7 +172,10 @@ typedef enum stow_import_flags {
   // `source`, `at` and `bytes` of their nodes. Not needed for models in memory and in mapped files,
   // whose graphs point to the bytes. Either way the plans are the same; to run one, weights must be
   // read, or given (stow_exec_options.weight).
-  STOW_IMPORT_READ_WEIGHTS = 2
+  STOW_IMPORT_READ_WEIGHTS = 2,
+  // Ignores bindings, values and shapes for names that the model does not have, so that one request
+  // serves several models. Without it they are STOW_ERR_NOT_FOUND.
+  STOW_IMPORT_ALLOW_UNKNOWN = 4
 } stow_import_flags;
 // Replaces the flags, stow_import_flags joined by |. A new request has 0.
 STOW_API void stow_import_request_set_flags(stow_import_request* request, uint32_t flags);

@@ -96,6 +96,11 @@ stow_status stowi_import_note_asked(stowi_import_importer* imp) {
   return STOW_OK;
 }
 
+// Also where nothing is asked.
+static bool allows_unknown(const stow_import_request* request) {
+  return request == NULL || (request->flags & STOW_IMPORT_ALLOW_UNKNOWN) != 0;
+}
+
 static stow_status check_value(stowi_import_importer* imp, stow_str text) {
   const stow_model* model = imp->model;
   uint32_t id = stowi_import_name_find(imp, text);
@@ -116,7 +121,8 @@ static stow_status check_value(stowi_import_importer* imp, stow_str text) {
 
 stow_status stowi_import_check_asked_values(stowi_import_importer* imp) {
   const stow_import_request* request = imp->request;
-  for (size_t i = 0; request != NULL && i < request->values.count; ++i) {
+  size_t count = allows_unknown(request) ? 0 : request->values.count;
+  for (size_t i = 0; i < count; ++i) {
     STOW_TRY(check_value(imp, request->values.data[i].input));
   }
   return STOW_OK;
@@ -132,7 +138,8 @@ static void offer_tensors(stowi_import_importer* imp, suggestion* s) {
 
 stow_status stowi_import_check_asked_shapes(stowi_import_importer* imp) {
   const stow_import_request* request = imp->request;
-  for (size_t i = 0; request != NULL && i < request->shapes.count; ++i) {
+  size_t count = allows_unknown(request) ? 0 : request->shapes.count;
+  for (size_t i = 0; i < count; ++i) {
     stow_str text = request->shapes.data[i].tensor;
     uint32_t id = stowi_import_name_find(imp, text);
     if (id != STOWI_IMPORT_NONE &&
@@ -149,7 +156,10 @@ stow_status stowi_import_check_asked_shapes(stowi_import_importer* imp) {
   return STOW_OK;
 }
 
-stow_status stowi_import_fail_symbol(stowi_import_importer* imp, stow_str text) {
+stow_status stowi_import_check_symbol(stowi_import_importer* imp, stow_str text) {
+  if (allows_unknown(imp->request)) {
+    return STOW_OK;
+  }
   const stow_dims* dims = stow_graph_dims(imp->graph);
   suggestion s = suggest_for(text);
   size_t count = 0;

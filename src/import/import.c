@@ -59,7 +59,7 @@ static stow_status collect_late(stowi_import_importer* imp, stow_str* names, int
       names[*out_count] = symbol->text;
       values[(*out_count)++] = symbol->value;
     } else if (imp->import->is_whole) {
-      return stowi_import_fail_symbol(imp, symbol->text);
+      STOW_TRY(stowi_import_check_symbol(imp, symbol->text));
     }
   }
   return STOW_OK;

@@ -55,8 +55,8 @@ stow_status stowi_import_note_asked(stowi_import_importer* imp);
 stow_status stowi_import_check_asked_values(stowi_import_importer* imp);
 // Fails where a shape is given for an unknown tensor; when all are made.
 stow_status stowi_import_check_asked_shapes(stowi_import_importer* imp);
-// Fails because no dim is named |text|.
-stow_status stowi_import_fail_symbol(stowi_import_importer* imp, stow_str text);
+// Fails because no dim is named |text|, unless the request allows that.
+stow_status stowi_import_check_symbol(stowi_import_importer* imp, stow_str text);
 // Fails because nothing makes the output |text|.
 stow_status stowi_import_fail_output(stowi_import_importer* imp, stow_str text);
 

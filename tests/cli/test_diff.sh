@@ -377,6 +377,19 @@ expect 3 ABrokenGraph
 run diff "$mlp" "$wide" -o /dev/full
 if [ -e /dev/full ]; then expect 5 AWriteThatFails; fi
 
+# Options for several files
+for file in "$mlp" "$examples/digits.onnx"; do
+  run diff "$file" "$file" --bind past=3
+  expect 2 ASymbolThatNeitherFileHas
+  run diff "$file" "$file" --bind past=3 --value rate=1 --shape boxes=1x2 --ignore-unknown
+  expect 0 UnknownNamesCanBeIgnored
+done
+encoder=$examples/encoder.onnx
+run diff "$encoder" "$encoder" --bind batch=1,length=4,past=3 --ignore-unknown
+expect 0 WhatAModelHasIsBound
+run diff "$encoder" "$encoder" --bind past=3 --ignore-unknown
+expect 3 WhatAModelNeedsIsStillMissing
+
 # The guard that docs/diff.md shows
 block() { # LANGUAGE: the first fenced block of it
   awk -v fence="\`\`\`$1" '$0 == fence && !met { on = met = 1; next } /^```$/ { on = 0 } on' \

@@ -183,6 +183,21 @@ TEST(BindingAnUnknownSymbolListsTheSymbols) {
   import_end(&m);
 }
 
+TEST(UnknownNamesCanBeAllowed) {
+  BEGIN
+  chain(&m, "batch 3");
+  ask_bind(&m, "batch", 2);
+  ask_bind(&m, "past", 7);
+  CHECK(stow_import_request_value(m.request, stow_str_of("rate"), &(int64_t){1}, 1, NULL) ==
+        STOW_OK);
+  CHECK(stow_import_request_shape(m.request, stow_str_of("boxes"), &(int64_t){9}, 1, NULL) ==
+        STOW_OK);
+  stow_import_request_set_flags(m.request, STOW_IMPORT_ALLOW_UNKNOWN);
+  RUN(STOW_OK);
+  CHECK_TEXT(import_type(&m, "x"), "f32[2, 3]");
+  import_end(&m);
+}
+
 TEST(BindingInAModelWithoutSymbolsIsAnError) {
   BEGIN
   chain(&m, "2");

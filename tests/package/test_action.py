@@ -16,7 +16,7 @@ import tempfile
 COMMAND, SOURCE = (pathlib.Path(arg).resolve() for arg in sys.argv[1:3])
 BUILD = '--build' in sys.argv
 GRAPH = '''graph @mlp {
-  %%0 = input "x" : f32[4, %d]
+  %%0 = input "x y" : f32[4, %d]
   %%1 "y|`z`" = exp(%%0) : f32[4, %d]
   %%2 = tanh(%%1) : f32[4, %d]
   return %%2
@@ -146,6 +146,8 @@ def expect(machine, status, *texts, where='calls'):
     name = machine.root.name
     actual = machine.run()
     assert actual == status, f'{name}: status {actual}, not {status}\n{machine.output}'
+    summary = machine.read('GITHUB_STEP_SUMMARY')
+    assert str(machine.root) not in summary, f'{name}: a path of the runner in {summary}'
     for text in texts:
         assert text in machine.read(where), f'{name}: no {text!r} in {machine.read(where)}'
     print(f'{name}: status {status}')
@@ -179,6 +181,32 @@ def main(work):
     m.inputs.update(models='a model.stow\n\nb.stow\nc.stow\n', options='--no-in-place  --no-reuse')
     expect(m, 1, '### `a model.stow`', '### Too large: `b.stow`', '### `c.stow`\n\nNew')
 
+    m = Machine(work, 'OptionsMayHaveBlanksInQuotes')
+    m.pull_request(before, {'a model.stow': graph(80)})
+    m.inputs.update(options='--io "x y=external"  --align \'16\'\n--no-reuse')
+    expect(m, 1, '### Too large: `a model.stow`', 'Compared with `before:a model.stow`')
+
+    m = Machine(work, 'OptionsAreNotExpanded')
+    m.pull_request(before, {})
+    m.inputs.update(options='--graph "$(touch expanded)" * `touch expanded`')
+    expect(m, 1, '### Failed: `a model.stow`')
+    assert not (m.root / 'clone/expanded').exists()
+
+    m = Machine(work, 'AnOpenQuoteFails')
+    m.pull_request(before, {})
+    m.inputs.update(options='--graph "mlp')
+    expect(m, 1, where='GITHUB_STEP_SUMMARY')
+
+    m = Machine(work, 'SymbolsAreThoseOfAnyModel')
+    m.pull_request({**before, 'c.stow': graph(8).replace('f32[4', 'f32[?batch')}, {})
+    m.inputs.update(models='a model.stow\nc.stow', options='--bind batch=2,past=3')
+    expect(m, 0, '### `a model.stow`', '### `c.stow`')
+
+    m = Machine(work, 'ANewFileThatIsNoModelFails')
+    m.pull_request(before, {'c.stow': 'version https://git-lfs.github.com/spec/v1\n'})
+    m.inputs.update(models='b.stow\nc.stow')
+    expect(m, 1, '### `b.stow`', '### Failed: `c.stow`', "expected 'graph'")
+
     m = Machine(work, 'ABaselineBesideTheModelCounts')
     m.pull_request(before, {'a model.stow': graph(80)})
     subprocess.run([COMMAND, 'plan', 'a model.stow', '--format', 'csv', '-o', 'a model.stow.baseline.csv'],
@@ -188,6 +216,10 @@ def main(work):
     m = Machine(work, 'AMalformedModelFails')
     m.pull_request(before, {'a model.stow': 'graph'})
     expect(m, 1, '### Failed: `a model.stow`', 'a model.stow:')
+
+    m = Machine(work, 'WhatWasMalformedBeforeIsNamed')
+    m.pull_request({'a model.stow': 'graph'}, {'a model.stow': graph(8)})
+    expect(m, 1, '### Failed: `a model.stow`', 'stowage: before:a model.stow:')
 
     m = Machine(work, 'AMissingModelFails')
     m.pull_request(before, {})

@@ -8,7 +8,7 @@
 #include "view/load.h"
 
 // Above those of `plan` and of models.
-enum { OPT_ALL = 2000, OPT_FOR, OPT_FORMAT, OPT_MAX_GROWTH };
+enum { OPT_ALL = 2000, OPT_FOR, OPT_FORMAT, OPT_IGNORE_UNKNOWN, OPT_MAX_GROWTH };
 
 static const cli_option diff_options[] = {
     {OPT_MAX_GROWTH, 0, "max-growth", "SIZE|PERCENT",
@@ -18,6 +18,9 @@ static const cli_option diff_options[] = {
     {OPT_FORMAT, 0, "format", "NAME", "text (the default), json, markdown"},
     {OPT_FOR, 0, "for", "FILE",
      "the graph or model that saved plans are for; given\ntwice, that of A and that of B"},
+    {OPT_IGNORE_UNKNOWN, 0, "ignore-unknown", NULL,
+     "ignore names of --bind, --value and --shape that a\nfile does not have: one line for several "
+     "models"},
 };
 
 static const char* const format_names[] = {
@@ -69,6 +72,7 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
     case OPT_ALL: return cli_set_switch(&j->all);
     case OPT_FOR: return add_for(j, value);
     case OPT_FORMAT: return read_format(j, value);
+    case OPT_IGNORE_UNKNOWN: return cli_set_switch(&j->request.model.binds.allows_unknown);
     case OPT_MAX_GROWTH: return read_growth(j, value);
     default: return cli_plan_request_take(&j->request, option, value);
   }

@@ -146,7 +146,7 @@ cli_exit cli_require_bound(const char* label, const stow_graph* graph) {
 cli_exit cli_binds_require_used(const cli_binds* binds, const stow_graph* graph) {
   for (size_t i = 0; i < binds->list.count; ++i) {
     const cli_bind* bind = bind_at(binds, i);
-    if (bind->used) {
+    if (bind->used || binds->allows_unknown) {
       continue;
     }
     char symbols[1024];

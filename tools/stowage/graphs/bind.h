@@ -14,7 +14,8 @@ typedef struct cli_bind {
 } cli_bind;
 
 typedef struct cli_binds {
-  cli_list list;  // of cli_bind, no name twice
+  cli_list list;        // of cli_bind, no name twice
+  bool allows_unknown;  // names that no graph has, also those of other options
 } cli_binds;
 
 // Reads `NAME=N,NAME=N`. Complains, also about a name that is given twice.

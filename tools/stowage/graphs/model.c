@@ -64,7 +64,7 @@ cli_exit cli_model_request_require_used(const cli_model_request* request) {
 }
 
 cli_exit cli_model_request_refuse(const cli_model_request* request, const char* label) {
-  if (request->several) {
+  if (request->several || request->binds.allows_unknown) {
     return CLI_YES;
   }
   const char* option = request->has_rest            ? "bind-rest"
@@ -428,7 +428,8 @@ static cli_exit import_once(cli_model* model, const cli_model_request* request, 
   if (code == CLI_YES) {
     stow_diag diag;
     stow_diag_init(&diag);
-    stow_import_request_set_flags(asked, keep_all ? STOW_IMPORT_KEEP_ALL : 0);
+    uint32_t lenient = request->binds.allows_unknown ? STOW_IMPORT_ALLOW_UNKNOWN : 0;
+    stow_import_request_set_flags(asked, (keep_all ? STOW_IMPORT_KEEP_ALL : 0) | lenient);
     stow_status status =
         stow_import_model(model->model, asked, stow_allocator_default(), &diag, &model->import);
     if (status != STOW_OK) {
