@@ -223,6 +223,43 @@ TEST(AConcatWithBytesOfItsOwnJoinsNoOther) {
       "2:TAKEN 1:TAKEN 3:TAKEN 1:OWN 6:TAKEN", "1=4+16 2=4+0 3=4+32 6=7+16");
 }
 
+// The operand is the last part of both, the larger one last or first; or the first part.
+TEST(ConcatsJoinWhereverTheOperandIs) {
+  check_elisions(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = exp(%0) : f32[4]\n"
+      "  %2 = relu(%0) : f32[4]\n"
+      "  %3 = concat(%1, %2) : f32[8]\n"
+      "  %4 = reduce(%3) {op = \"sum\", axes = [0]} : f32[1]\n"
+      "  %5 = tile(%4) {repeats = [4]} : f32[4]\n"
+      "  %6 = exp(%5) : f32[4]\n"
+      "  %7 = concat(%5, %6, %2) : f32[12]\n"
+      "  return %7",
+      "1:TAKEN 2:TAKEN 5:TAKEN 6:TAKEN 2:TAKEN", "1=7+16 2=7+32 3=7+16 5=7+0 6=7+16");
+  check_elisions(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = exp(%0) : f32[4]\n"
+      "  %2 = exp(%1) : f32[4]\n"
+      "  %3 = relu(%0) : f32[4]\n"
+      "  %4 = concat(%1, %2, %3) : f32[12]\n"
+      "  %5 = reduce(%4) {op = \"sum\", axes = [0]} : f32[1]\n"
+      "  %6 = tile(%5) {repeats = [4]} : f32[4]\n"
+      "  %7 = concat(%6, %3) : f32[8]\n"
+      "  return %7",
+      "1:TAKEN 2:TAKEN 3:TAKEN 6:TAKEN 3:TAKEN", "1=4+0 2=4+16 3=4+32 6=4+16 7=4+16");
+  check_elisions(
+      "  %0 = input \"x\" : f32[4]\n"
+      "  %1 = exp(%0) : f32[4]\n"
+      "  %2 = relu(%0) : f32[4]\n"
+      "  %3 = exp(%1) : f32[4]\n"
+      "  %4 = concat(%2, %1, %3) : f32[12]\n"
+      "  %5 = reduce(%4) {op = \"sum\", axes = [0]} : f32[1]\n"
+      "  %6 = tile(%5) {repeats = [4]} : f32[4]\n"
+      "  %7 = concat(%2, %6) : f32[8]\n"
+      "  return %7",
+      "2:TAKEN 1:TAKEN 3:TAKEN 2:TAKEN 6:TAKEN", "1=4+16 2=4+0 3=4+32 6=4+16 7=4+0");
+}
+
 // %6 would have to be where %2, a part of %3, still is.
 TEST(ConcatsThatLiveTogetherDoNotJoin) {
   check_elisions(
