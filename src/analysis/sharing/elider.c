@@ -169,6 +169,20 @@ static uint64_t element_count(const stowi_analysis_elider* h, stow_value value) 
 // ---------------------------------------------------------------------------------------------
 // Eligibility
 
+// Whether nothing but its lifetime says where |value| is.
+static bool is_free(const stowi_analysis_elider* h, stow_value value, stowi_analysis_entry* e) {
+  if (stowi_analysis_sharing_is_external(h->call, value)) {
+    return stowi_analysis_elider_refuse(e, STOW_REASON_EXTERNAL, STOW_VALUE_NONE);
+  }
+  if (stowi_effects_state(h->effects, value)) {
+    return stowi_analysis_elider_refuse(e, STOW_REASON_STATE, STOW_VALUE_NONE);
+  }
+  if (stowi_effects_is_fixed(h->effects, value)) {
+    return stowi_analysis_elider_refuse(e, STOW_REASON_FIXED, STOW_VALUE_NONE);
+  }
+  return true;
+}
+
 bool stowi_analysis_elider_may_contain(const stowi_analysis_elider* h, stowi_analysis_entry* e) {
   stow_value result = stowi_analysis_elider_result(h, e);
   if (!stowi_analysis_lifetimes_reuse_allowed(h->call->lifetimes)) {
@@ -177,14 +191,8 @@ bool stowi_analysis_elider_may_contain(const stowi_analysis_elider* h, stowi_ana
   if (stowi_analysis_elider_home(h, result) != result) {
     return stowi_analysis_elider_refuse(e, STOW_REASON_ALREADY_VIEW, h->call->views->root[result]);
   }
-  if (stowi_analysis_sharing_is_external(h->call, result)) {
-    return stowi_analysis_elider_refuse(e, STOW_REASON_EXTERNAL, STOW_VALUE_NONE);
-  }
-  if (stowi_effects_state(h->effects, result)) {
-    return stowi_analysis_elider_refuse(e, STOW_REASON_STATE, STOW_VALUE_NONE);
-  }
-  if (stowi_effects_is_fixed(h->effects, result)) {
-    return stowi_analysis_elider_refuse(e, STOW_REASON_FIXED, STOW_VALUE_NONE);
+  if (!is_free(h, result, e)) {
+    return false;
   }
   if (h->roots[result].begin < stowi_analysis_elider_step(h, e->node)) {
     return stowi_analysis_elider_refuse(e, STOW_REASON_EARLY, STOW_VALUE_NONE);
@@ -196,14 +204,8 @@ static bool may_leave(const stowi_analysis_elider* h, stow_value root, stowi_ana
   if (stow_graph_is_boundary(h->graph, root)) {
     return stowi_analysis_elider_refuse(e, STOW_REASON_KEPT, STOW_VALUE_NONE);
   }
-  if (stowi_analysis_sharing_is_external(h->call, root)) {
-    return stowi_analysis_elider_refuse(e, STOW_REASON_EXTERNAL, STOW_VALUE_NONE);
-  }
-  if (stowi_effects_state(h->effects, root)) {
-    return stowi_analysis_elider_refuse(e, STOW_REASON_STATE, STOW_VALUE_NONE);
-  }
-  if (stowi_effects_is_fixed(h->effects, root)) {
-    return stowi_analysis_elider_refuse(e, STOW_REASON_FIXED, STOW_VALUE_NONE);
+  if (!is_free(h, root, e)) {
+    return false;
   }
   if (stowi_effects_own(h->effects, root)) {
     return stowi_analysis_elider_refuse(e, STOW_REASON_OWN, STOW_VALUE_NONE);
