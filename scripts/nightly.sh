@@ -42,8 +42,8 @@ sh scripts/fresh-debian.sh
 step 'random graphs, plans and mistakes: the long versions'
 cmake --preset release >/dev/null
 cmake --build --preset release
-for test in analysis/test_elision_random exec/test_exec_random plan/test_check_random plan/test_check_features \
-  plan/test_check_wrong 'rewrite/test_near_misses --data tests/rewrite/near_misses'; do
+for test in analysis/test_elision_random place/test_strategies exec/test_exec_random plan/test_check_random \
+  plan/test_check_features plan/test_check_wrong 'rewrite/test_near_misses --data tests/rewrite/near_misses'; do
   echo "$test --long"
   # shellcheck disable=SC2086 # a test and its options
   build/release/tests/$test --long >build/long.log || { tail -n 40 build/long.log; exit 1; }

