@@ -25,7 +25,7 @@ typedef struct stowi_analysis_entry {
   uint64_t place;  // offset in the result; STOWI_ANALYSIS_NO_PLACE if its bytes are not contiguous
   stow_reason reason;
   stow_value other;
-  bool is_tried;  // counts as elided, for now
+  bool is_tried;  // counts as elided until the trial ends
 } stowi_analysis_entry;
 
 typedef struct stowi_analysis_elider {

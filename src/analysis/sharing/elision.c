@@ -115,7 +115,7 @@ static stow_status move(elider* h, stow_value root, stow_value into, uint64_t pl
   if (h->roots[into].end < h->roots[root].end) {
     h->roots[into].end = h->roots[root].end;
   }
-  h->target[root] = result_of(h, e) != root ? result_of(h, e) : into;
+  h->target[root] = result_of(h, e) != root ? result_of(h, e) : into;  // a result may move, too
   stowi_analysis_sharing_move(h->call, root, into, place);
   e->reason = STOW_REASON_TAKEN;
   e->other = STOW_VALUE_NONE;
@@ -156,8 +156,8 @@ static bool may_stay(const elider* h, const entry* e) {
          (last == STOW_VALUE_NONE || birth_of(h, last) < step_of(h, e->node));
 }
 
-// Tries |e| and all later entries of its concat that are then at their places, too. |offset| and
-// |place| are those of |e|'s operand in |root| and of its place in the result's root.
+// Tries |e|, whose operand is at |offset| in |root|, and all later entries of its concat that are
+// at their places too if it is.
 static void try_entries(elider* h, entry* e, const entry* end, stow_value root, uint64_t offset) {
   uint64_t place = e->place;
   for (; e < end; ++e) {
