@@ -63,6 +63,9 @@ static stow_status write_options(const stow_plan* plan, stow_writer writer) {
   if (facts->kernels.packed_bytes != 0) {
     STOW_TRY(stowi_printf(writer, "# packed_bytes=%" PRIu64 "\n", facts->kernels.packed_bytes));
   }
+  if (stowi_plan_is_pitched(plan)) {
+    STOW_TRY(stowi_printf(writer, "# least_row=%" PRIu64 "\n", facts->least_row));
+  }
   if (facts->rewrite[0] != '\0') {
     STOW_TRY(stowi_printf(writer, "# rewrite=%s\n", facts->rewrite));
   }
@@ -82,6 +85,16 @@ static stow_status write_views(const stow_plan* plan, stow_writer writer) {
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (stowi_plan_is_view(plan, v)) {
       STOW_TRY(stowi_printf(writer, "# view.%" PRIu32 "=%%%" PRIu32 "\n", v, plan->values[v].root));
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status write_rows(const stow_plan* plan, stow_writer writer) {
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (plan->values[v].rows > 1) {
+      STOW_TRY(stowi_printf(writer, "# rows.%" PRIu32 "=%" PRIu64 ",%" PRIu64 "\n", v,
+                            plan->values[v].rows, plan->values[v].pitch));
     }
   }
   return STOW_OK;
@@ -160,6 +173,7 @@ stow_status stowi_plan_write_saved(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_plan_write_report(plan, writer));
   STOW_TRY(write_lives(plan, writer));
   STOW_TRY(write_views(plan, writer));
+  STOW_TRY(write_rows(plan, writer));
   STOW_TRY(write_windows(plan, writer));
   STOW_TRY(write_guards(plan, writer));
   STOW_TRY(write_alignments(plan, writer));
