@@ -45,8 +45,9 @@ struct stow_dims {
   stow_status status;
   STOWI_VEC(stowi_graph_expr) exprs;
   STOWI_VEC(stowi_graph_term) pool;
-  STOWI_VEC(stow_str) symbols;  // data owned
-  stowi_index index;            // hash → expr
+  STOWI_VEC(stow_str) symbols;       // data owned
+  STOWI_VEC(stow_dim_range) ranges;  // per symbol; step 0: none
+  stowi_index index;                 // hash → expr
 };
 
 static inline const stowi_graph_expr* stowi_graph_expr_of(const stow_dims* dims, stow_dim dim) {
@@ -73,9 +74,17 @@ void stowi_graph_sum_load(const stow_dims* dims, stow_dim dim, stowi_graph_sum* 
 // into += factor × other. STOW_ERR_OVERFLOW or STOW_ERR_LIMIT; nothing is interned.
 stow_status stowi_graph_sum_add(const stow_dims* dims, stowi_graph_sum* into, int64_t factor,
                                 const stowi_graph_sum* other);
-// Whether the sum is at least |bound| where every symbol is at least |symbol_min|.
+// Whether the sum is at least |bound| at every point, where symbols without a range are at least
+// |symbol_min|.
 bool stowi_graph_sum_at_least(const stow_dims* dims, const stowi_graph_sum* sum, int64_t bound,
                               int64_t symbol_min);
+// Calls |visit| with the sum's number at each point of the symbols that it uses, the largest point
+// first, until it returns false. Returns false, perhaps after some calls, if a symbol has no range,
+// there are more than STOW_DIM_MAX_POINTS points, or the number does not exist at one of them.
+typedef bool (*stowi_graph_visit)(void* user, int64_t number);
+bool stowi_graph_sum_visit(const stow_dims* dims, const stowi_graph_sum* sum,
+                           stowi_graph_visit visit, void* user);
+
 // By content: total, and 0 only for equal dims.
 int stowi_graph_dims_compare(const stow_dims* dims, stow_dim a, stow_dim b);
 
