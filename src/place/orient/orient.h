@@ -26,7 +26,7 @@
 #ifndef STOWAGE_SRC_PLACE_ORIENT_ORIENT_H_
 #define STOWAGE_SRC_PLACE_ORIENT_ORIENT_H_
 
-#include "place/api.h"
+#include <stowage/place.h>
 
 // Bytes [low, high) of a buffer over steps [begin, end).
 typedef struct stowi_place_part {
