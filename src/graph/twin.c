@@ -38,9 +38,6 @@ static stow_status fill(stowi_graph_twin* twin) {
   if (twin->element_count != 0) {
     memcpy(twin->elements, graph->known.elements.data, twin->element_count * sizeof(int64_t));
   }
-  for (size_t i = 0; i < stow_dims_symbol_count(graph->dims); ++i) {
-    (void)stow_dims_set_range(graph->dims, i, NULL);
-  }
   return STOW_OK;
 }
 

@@ -22,7 +22,7 @@ static void place_roots(writer* w) {
   const stowi_plan_formula_region* region = w->region;
   for (size_t i = 0; i < region->buffer_count; ++i) {
     const stowi_plan_formula_buffer* buffer = &region->buffers[i];
-    uint64_t size = stowi_plan_formula_number(w->walk, buffer->size);
+    uint64_t size = stowi_plan_formula_size(w->walk, buffer);
     if (buffer->kind != STOWI_PLAN_FORMULA_ROOT || size == 0) {
       continue;
     }

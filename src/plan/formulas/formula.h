@@ -1,7 +1,7 @@
 // The data of formula plans, shared by the files that make, read, evaluate and write them. The
 // checker may read these fields too, but calls nothing declared here.
 //     make.c       plans at points, until every point has a good structure
-//     scratch.c    sizes that only effects know, at every point
+//     survey.c     what only effects know, at every point: scratch, and what is kept
 //     links.c      where values lie in their roots, as expressions
 //     region.c     a structure, of the plan at one point
 //     walk.c       offsets, arena and load at a point
@@ -44,7 +44,8 @@ typedef struct stowi_plan_formula_buffer {
   uint32_t index;  // of the scratch within its node, which is |id|
   uint32_t size;   // an expression
   uint64_t guard;
-  uint64_t most;  // what is kept between runs has its largest size for all above it; 0: it is not
+  uint64_t empty_size;  // bytes at points at which the size is 0
+  uint64_t most;        // of what is kept between runs: its largest size, for all above it; else 0
   uint32_t first_part;  // up to that of the next buffer
 } stowi_plan_formula_buffer;
 
@@ -74,8 +75,8 @@ typedef struct stowi_plan_formula_region {
   stow_node* order;                  // step_count of them
   stowi_plan_formula_value* values;  // value_count of them
   size_t buffer_count;
-  stowi_plan_formula_buffer* buffers;  // roots by id, scratch by node and index, reserved ranges;
-                                       // one more entry ends the last one's parts
+  stowi_plan_formula_buffer* buffers;   // roots by id, scratch by node and index, reserved ranges;
+                                        // one more entry ends the last one's parts
   stowi_place_constraint* constraints;  // by buffer
   size_t reserved_count;
   stowi_plan_span* reserved;
@@ -155,7 +156,7 @@ typedef struct stowi_plan_formula_scratch {
 typedef struct stowi_plan_formula_kept {
   stow_value value;
   uint64_t offset;
-  uint64_t most;
+  uint64_t most;  // bytes at any point
 } stowi_plan_formula_kept;
 
 // Effects at the point that the twin is bound to; end them with stowi_plan_formula_end_effects.
@@ -166,8 +167,8 @@ void stowi_plan_formula_end_effects(const stow_formula_effects* source, stow_eff
 // Binds the twin to |point|.
 stow_status stowi_plan_formula_bind(stowi_plan_formula_maker* maker, size_t point);
 
-// scratch.c: sizes of all scratch at every point.
-stow_status stowi_plan_formula_find_scratch(stowi_plan_formula_maker* maker);
+// survey.c: sizes of all scratch at every point, and places for what is kept.
+stow_status stowi_plan_formula_survey(stowi_plan_formula_maker* maker);
 // NULL: there is none.
 const stowi_plan_formula_scratch* stowi_plan_formula_scratch_of(
     const stowi_plan_formula_maker* maker, stow_node node, uint32_t index);
@@ -213,6 +214,8 @@ struct stow_formula_walk {
 };
 // The number of an expression at the walk's point; UINT64_MAX if it has none.
 uint64_t stowi_plan_formula_number(stow_formula_walk* walk, uint32_t expr);
+// The bytes of a buffer there, without its guard.
+uint64_t stowi_plan_formula_size(stow_formula_walk* walk, const stowi_plan_formula_buffer* buffer);
 
 // at.c: the plan of |region| at the walk's point.
 stow_status stowi_plan_formula_plan_at(stow_formula_walk* walk, const stow_graph* bound,

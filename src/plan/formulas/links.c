@@ -141,6 +141,15 @@ static size_t list_count(const finder* f, stow_node node, const char* name, size
   return (size_t)count;
 }
 
+// At least 0, or at most |most|, if that is not 0.
+static stow_dim clamped(const finder* f, stow_dim start, stow_dim most) {
+  if (start == STOW_DIM_INVALID || (most == 0 && stow_dim_at_least(f->dims, start, 0, 0)) ||
+      (most != 0 && stow_dim_not_less(f->dims, most, start))) {
+    return start;
+  }
+  return most == 0 ? stow_dim_max(f->dims, start, 0) : stow_dim_min(f->dims, start, most);
+}
+
 // Where a slice starts along |axis|. A start below 0, at the plan's point, counts from the end.
 static stow_dim slice_start(const finder* f, stow_node node, uint32_t axis, const stow_type* type) {
   size_t count = list_count(f, node, "starts", 1);
@@ -160,7 +169,8 @@ static stow_dim slice_start(const finder* f, stow_node node, uint32_t axis, cons
         stow_dim_evaluate(f->dims, start, f->maker->values, &number) != STOW_OK) {
       return STOW_DIM_INVALID;
     }
-    return number < 0 ? stow_dim_add(f->dims, type->dims[axis], start) : start;
+    return number < 0 ? clamped(f, stow_dim_add(f->dims, type->dims[axis], start), 0)
+                      : clamped(f, start, type->dims[axis]);
   }
   return 0;
 }

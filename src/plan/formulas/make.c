@@ -245,7 +245,7 @@ static stow_status drop_with(atlas* a, uint64_t* before) {
   for (size_t point = 0; point < formula->point_count; ++point) {
     before[point] = arena_at(a, point);
   }
-  for (size_t i = formula->regions.count; i-- > 1;) {
+  for (size_t i = 0; i < formula->regions.count; ++i) {
     a->is_off[i] = true;
     STOW_TRY(assign(a));
     a->is_off[i] = is_as_good(a, before);
@@ -303,7 +303,7 @@ static stow_status run(atlas* a, uint32_t most_plans) {
   a->is_tried = STOWI_ARRAY_ZERO(maker->allocator, bool, count);
   STOW_TRY(stowi_need_memory(maker->values != NULL && a->least_load != NULL && a->is_tried != NULL,
                              maker->diag));
-  STOW_TRY(stowi_plan_formula_find_scratch(maker));
+  STOW_TRY(stowi_plan_formula_survey(maker));
   STOW_TRY(plan_point(a, count - 1));
   STOW_TRY(improve(a, most_plans));
   return drop_regions(a);

@@ -105,6 +105,13 @@ static bool is_shared_param(const stow_plan* plan, stow_value v) {
           plan->facts.params == STOWI_PLAN_PARAMS_SHARED_OR_NONE);
 }
 
+// A boundary value without bytes has a slot only as an address.
+static uint64_t empty_size(const builder* b, stow_value v) {
+  bool has_slot =
+      b->plan->facts.zero_size_slots && b->plan->values[v].kind != STOWI_PLAN_KIND_COMPUTED;
+  return has_slot ? b->plan->facts.alignment : 0;
+}
+
 static void add_root(builder* b, stow_value v) {
   stowi_plan_formula_region* region = b->region;
   const stowi_plan_value* value = &b->plan->values[v];
@@ -116,6 +123,7 @@ static void add_root(builder* b, stow_value v) {
                                                     .id = v,
                                                     .size = region->values[v].bytes,
                                                     .guard = value->guard,
+                                                    .empty_size = empty_size(b, v),
                                                     .most = kept == NULL ? 0 : kept->most};
   region->constraints[at] = (stowi_place_constraint){UINT64_C(1) << value->alignment_log2, fixed};
   b->offsets[at] = value->offset;
@@ -402,6 +410,7 @@ static stow_status fill_parts(const builder* b, stowi_place_part* out) {
       return stowi_fail(b->diag, STOW_ERR_OVERFLOW, "%s", stow_status_text(STOW_ERR_OVERFLOW));
     }
     const stowi_plan_formula_buffer* buffer = &b->region->buffers[part->buffer];
+    out[i].high = out[i].high == 0 ? buffer->empty_size : out[i].high;
     out[i].high = buffer->most > out[i].high ? buffer->most : out[i].high;
     out[i].high += buffer->guard;
   }

@@ -83,6 +83,11 @@ uint64_t stowi_plan_formula_number(stow_formula_walk* walk, uint32_t expr) {
   return bytes;
 }
 
+uint64_t stowi_plan_formula_size(stow_formula_walk* walk, const stowi_plan_formula_buffer* buffer) {
+  uint64_t size = stowi_plan_formula_number(walk, buffer->size);
+  return size == 0 ? buffer->empty_size : size;
+}
+
 static uint64_t least_of(stow_formula_walk* walk, const uint32_t* terms, size_t count) {
   uint64_t least = stowi_plan_formula_number(walk, terms[0]);
   for (size_t i = 1; i < count; ++i) {
@@ -112,6 +117,7 @@ static bool fill_parts(stow_formula_walk* walk, const stowi_plan_formula_region*
     walk->low[i] = part->at_bottom ? 0
                                    : least_of(walk, &region->terms[part->first_low],
                                               part->first_high - part->first_low);
+    high = high == 0 ? buffer->empty_size : high;
     high = high > buffer->most ? high : buffer->most;
     fits = fits && high < most && buffer->guard < most;
     walk->high[i] = fits ? high + buffer->guard : 0;
@@ -124,7 +130,7 @@ static uint64_t height_of(stow_formula_walk* walk, const stowi_plan_formula_regi
   uint64_t height = 0;
   for (size_t i = 0; i < region->buffer_count; ++i) {
     const stowi_plan_formula_buffer* buffer = &region->buffers[i];
-    uint64_t size = stowi_plan_formula_number(walk, buffer->size);
+    uint64_t size = stowi_plan_formula_size(walk, buffer);
     size = size > buffer->most ? size : buffer->most;
     uint64_t end = walk->offsets[i] + size + buffer->guard;
     height = size != 0 && end > height ? end : height;
@@ -179,11 +185,13 @@ bool stow_formula_walk_slot(stow_formula_walk* walk, stow_value value, stow_slot
   const stowi_plan_formula_value* own = &walk->region->values[value];
   uint32_t buffer = walk->buffer_of[own->root];
   if (!own->has_slot || buffer == UINT32_MAX ||
-      stowi_plan_formula_number(walk, walk->region->buffers[buffer].size) == 0) {
+      stowi_plan_formula_size(walk, &walk->region->buffers[buffer]) == 0) {
     return false;
   }
   out_slot->offset = walk->offsets[buffer] + stowi_plan_formula_number(walk, own->inner);
-  out_slot->size = stowi_plan_formula_number(walk, own->bytes);
+  out_slot->size = value == own->root
+                       ? stowi_plan_formula_size(walk, &walk->region->buffers[buffer])
+                       : stowi_plan_formula_number(walk, own->bytes);
   return true;
 }
 
@@ -233,7 +241,7 @@ static uint64_t load_at(const measure* m) {
   for (size_t i = 0; i < m->region->buffer_count; ++i) {
     const stowi_place_constraint* constraint = &m->region->constraints[i];
     const stowi_plan_formula_buffer* buffer = &m->region->buffers[i];
-    uint64_t size = stowi_plan_formula_number(m->walk, buffer->size);
+    uint64_t size = stowi_plan_formula_size(m->walk, buffer);
     size = (size > buffer->most ? size : buffer->most) + buffer->guard;
     uint64_t offset =
         constraint->fixed_offset == STOW_PLACE_ANYWHERE ? 0 : constraint->fixed_offset;

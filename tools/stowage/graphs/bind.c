@@ -191,6 +191,21 @@ static void list_free(const stow_graph* graph, bool with_range, char* out, size_
   }
 }
 
+bool cli_has_ranges(const stow_graph* graph) {
+  const stow_dims* dims = stow_graph_dims(graph);
+  stow_dim_range range;
+  bool has_any = false;
+  for (size_t i = 0; i < stow_dims_symbol_count(dims); ++i) {
+    if (is_free(graph, i)) {
+      if (!stow_dims_range(dims, i, &range)) {
+        return false;
+      }
+      has_any = true;
+    }
+  }
+  return has_any;
+}
+
 cli_exit cli_require_bound(const char* label, const stow_graph* graph) {
   if (stow_graph_require_bound(graph, NULL) == STOW_OK) {
     return CLI_YES;

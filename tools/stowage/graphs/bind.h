@@ -31,6 +31,8 @@ cli_exit cli_binds_require_used(const cli_binds* binds, const stow_graph* graph)
 // The same where there are several graphs.
 cli_exit cli_binds_require_any(const cli_binds* binds);
 // Complains where |graph| has symbols without a value, with all of them.
+// Whether it has symbols, and all of them have ranges.
+bool cli_has_ranges(const stow_graph* graph);
 cli_exit cli_require_bound(const char* label, const stow_graph* graph);
 
 #endif  // STOWAGE_TOOLS_GRAPHS_BIND_H_

@@ -1,6 +1,7 @@
-// Scratch at every point. Only effects know how much a node needs, so they are asked at all points
-// once; sizes become tables, of which nodes that are alike have the same. What has the same size at
-// every point, or grows along a line with one symbol, becomes an expression.
+// What only effects know. How much scratch a node needs is asked at all points once: sizes become
+// tables, of which nodes that are alike have the same. What has the same size at every point, or
+// grows along a parabola with one symbol, becomes an expression. What is kept between runs gets a
+// place at the bottom, one after the other, with the largest size that it has anywhere.
 #include "base/diag.h"
 #include "effects/api.h"
 #include "plan/formulas/formula.h"
@@ -75,6 +76,87 @@ static stow_status note_point(collector* c, size_t point, const stow_effects* ef
   return STOW_OK;
 }
 
+// ---------------------------------------------------------------------------------------------
+// What is kept
+
+// Whether the options give such values slots that a second run finds again. Views have those of
+// others; a shared layout has places already.
+static bool is_kept(const stowi_plan_formula_maker* maker, const stow_effects* effects,
+                    stow_value value) {
+  const stow_graph* graph = maker->formula->graph;
+  const stow_plan_options* options = &maker->options;
+  stow_node node = stow_graph_producer(graph, value);
+  stow_io_policy policy = stowi_effects_io_policy(graph, effects, options->io, value, false);
+  if (stowi_effects_offset(effects, value) != STOW_OFFSET_NONE || policy == STOW_IO_EXTERNAL) {
+    return false;
+  }
+  switch (stow_graph_op(graph, node)) {
+    case STOW_OP_PARAM: return options->params && options->layout == NULL;
+    case STOW_OP_CONSTANT: return options->constants;
+    case STOW_OP_INPUT: return options->inputs && stowi_effects_state(effects, value);
+    default: break;
+  }
+  stow_view view;
+  size_t k = value - stow_graph_first_result(graph, node);
+  return stowi_effects_state(effects, value) &&
+         (stowi_effects_own(effects, value) || !stow_graph_view(graph, node, k, &view));
+}
+
+static stow_status find_kept(stowi_plan_formula_maker* maker, const stow_effects* effects) {
+  uint32_t count = maker->formula->value_count;
+  size_t kept = 0;
+  for (stow_value v = 0; v < count; ++v) {
+    kept += is_kept(maker, effects, v) ? 1 : 0;
+  }
+  maker->kept = STOWI_ARRAY_ZERO(maker->allocator, stowi_plan_formula_kept, kept);
+  STOW_TRY(stowi_need_memory(maker->kept != NULL, maker->diag));
+  maker->kept_count = kept;
+  kept = 0;
+  for (stow_value v = 0; v < count; ++v) {
+    if (is_kept(maker, effects, v)) {
+      uint64_t alignment = stowi_effects_alignment(effects, v);
+      uint64_t common = maker->options.alignment;
+      maker->kept[kept].value = v;
+      maker->kept[kept++].offset = alignment > common ? alignment : common;
+    }
+  }
+  return STOW_OK;
+}
+
+static void note_kept(stowi_plan_formula_maker* maker, const stow_effects* effects) {
+  for (size_t i = 0; i < maker->kept_count; ++i) {
+    stowi_plan_formula_kept* kept = &maker->kept[i];
+    uint64_t bytes = stowi_effects_storage(effects, kept->value);
+    if (bytes == STOW_BYTES_DEFAULT) {
+      bytes = 0;
+      (void)stow_type_bytes(stow_graph_type(maker->formula->graph, kept->value), &bytes);
+    }
+    kept->most = bytes > kept->most ? bytes : kept->most;
+  }
+}
+
+// Until now the offsets are alignments.
+static stow_status place_kept(stowi_plan_formula_maker* maker) {
+  const stow_plan_options* options = &maker->options;
+  uint64_t end = 0;
+  for (size_t i = 0; i < maker->kept_count; ++i) {
+    stowi_plan_formula_kept* kept = &maker->kept[i];
+    uint64_t alignment = kept->offset;
+    bool has_guard = stow_graph_is_boundary(maker->formula->graph, kept->value);
+    uint64_t guard = has_guard && options->tail_guard != 0 ? options->tail_guard : 0;
+    guard = guard != 0 && guard < options->alignment ? options->alignment : guard;
+    kept->most = kept->most == 0 && options->zero_size_slots ? options->alignment : kept->most;
+    if (kept->most > INT64_MAX / 2 || end > INT64_MAX / 2) {
+      return stowi_fail(maker->diag, STOW_ERR_OVERFLOW, "%s", stow_status_text(STOW_ERR_OVERFLOW));
+    }
+    kept->offset = (end + (alignment - 1)) & ~(alignment - 1);
+    end = kept->offset + kept->most + guard;
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
 static stow_status collect(collector* c) {
   stowi_plan_formula_maker* maker = c->maker;
   for (size_t point = 0; point < maker->formula->point_count; ++point) {
@@ -82,9 +164,13 @@ static stow_status collect(collector* c) {
     STOW_TRY(stowi_plan_formula_bind(maker, point));
     STOW_TRY(stowi_plan_formula_begin_effects(&maker->effects, maker->formula->graph,
                                               maker->allocator, maker->diag, &effects));
-    stow_status status = note_point(c, point, effects);
+    stow_status status = point == 0 ? find_kept(maker, effects) : STOW_OK;
+    if (status == STOW_OK) {
+      note_kept(maker, effects);
+      status = stowi_need_memory(note_point(c, point, effects) == STOW_OK, maker->diag);
+    }
     stowi_plan_formula_end_effects(&maker->effects, effects);
-    STOW_TRY(stowi_need_memory(status == STOW_OK, maker->diag));
+    STOW_TRY(status);
   }
   return STOW_OK;
 }
@@ -157,13 +243,12 @@ static stow_status take_rows(collector* c) {
   return STOW_OK;
 }
 
-stow_status stowi_plan_formula_find_scratch(stowi_plan_formula_maker* maker) {
+stow_status stowi_plan_formula_survey(stowi_plan_formula_maker* maker) {
   collector c = {.maker = maker};
   stow_status status = collect(&c);
   stowi_graph_twin_unbind(maker->formula->twin);
-  if (status == STOW_OK) {
-    status = take_rows(&c);
-  }
+  status = status == STOW_OK ? take_rows(&c) : status;
+  status = status == STOW_OK ? place_kept(maker) : status;
   for (size_t i = 0; i < c.rows.count; ++i) {
     STOWI_ARRAY_FREE(maker->allocator, c.rows.data[i].sizes, maker->formula->point_count);
   }
