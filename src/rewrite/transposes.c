@@ -284,14 +284,39 @@ static bool has_room(const search* s, stow_node before, stow_node node, const pi
   return stowi_rewrite_add(s->load.at[node] - less, more) <= s->peak;
 }
 
-static void count_readers(search* s) {
+// Whether all readers of the transpose may pick first.
+static bool is_picked(const search* s, stow_node transpose) {
+  stow_value result = stow_graph_first_result(s->pass->graph, transpose);
+  return s->seen[transpose] != 0 && s->seen[transpose] == s->pass->facts.readers[result];
+}
+
+static bool count_readers(search* s) {
+  bool is_any = false;
   picker p;
   for (stow_node node = 0; node < stow_graph_node_count(s->pass->graph); ++node) {
     stow_node before = transpose_before(s, node, &p);
-    if (before != STOW_NODE_NONE && has_room(s, before, node, &p)) {
+    if (before != STOW_NODE_NONE) {
       ++s->seen[before];
+      is_any = is_any || is_picked(s, before);
     }
   }
+  return is_any;
+}
+
+static stow_status leave_peaks(search* s) {
+  picker p;
+  stow_status status =
+      stowi_rewrite_load_init(&s->load, s->pass->graph, s->pass->allocator, s->pass->diag);
+  s->peak = status == STOW_OK ? stowi_rewrite_load_peak(&s->load) : 0;
+  for (stow_node node = 0; status == STOW_OK && node < stow_graph_node_count(s->pass->graph);
+       ++node) {
+    stow_node before = transpose_before(s, node, &p);
+    if (before != STOW_NODE_NONE && is_picked(s, before) && !has_room(s, before, node, &p)) {
+      s->seen[before] = 0;
+    }
+  }
+  stowi_rewrite_load_free(&s->load);
+  return status;
 }
 
 static stow_status change_readers(search* s) {
@@ -299,8 +324,7 @@ static stow_status change_readers(search* s) {
   picker p;
   for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
     stow_node before = transpose_before(s, node, &p);
-    if (before == STOW_NODE_NONE ||
-        s->seen[before] != s->pass->facts.readers[stow_graph_first_result(graph, before)]) {
+    if (before == STOW_NODE_NONE || !is_picked(s, before)) {
       continue;
     }
     stowi_rewrite_change change = {.at = node,
@@ -320,22 +344,15 @@ static bool may_go(const void* user, stow_node node) { return ((const bool*)user
 stow_status stowi_rewrite_transposes(stowi_rewrite_pass* pass) {
   uint32_t count = stow_graph_node_count(pass->graph);
   search s = {.pass = pass};
-  stow_status status = stowi_rewrite_load_init(&s.load, pass->graph, pass->allocator, pass->diag);
   s.seen = STOWI_ARRAY_ZERO(pass->allocator, uint32_t, count);
   s.goes = STOWI_ARRAY_ZERO(pass->allocator, bool, count);
-  if (status == STOW_OK) {
-    status = stowi_need_memory(s.seen != NULL && s.goes != NULL, pass->diag);
-  }
-  if (status == STOW_OK) {
-    s.peak = stowi_rewrite_load_peak(&s.load);
-    count_readers(&s);
-    status = change_readers(&s);
-  }
-  if (status == STOW_OK) {
+  stow_status status = stowi_need_memory(s.seen != NULL && s.goes != NULL, pass->diag);
+  if (status == STOW_OK && count_readers(&s)) {
+    status = leave_peaks(&s);
+    status = status == STOW_OK ? change_readers(&s) : status;
     stowi_rewrite_drop_unread(pass, may_go, s.goes);
   }
   STOWI_ARRAY_FREE(pass->allocator, s.seen, count);
   STOWI_ARRAY_FREE(pass->allocator, s.goes, count);
-  stowi_rewrite_load_free(&s.load);
   return status;
 }
