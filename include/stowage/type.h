@@ -156,10 +156,10 @@ typedef struct stow_dim_range {
 // Sets the range of a symbol, or removes it if |range| is NULL. The ends are moved to the first and
 // last multiple of the step. Expressions that exist stay as they are, though more could be
 // simplified now: set ranges before dims are made, or call stow_graph_bind afterwards, which infers
-// all types again. A range of one value is a binding to that call and to the parser.
-// STOW_ERR_NOT_FOUND for an index past the end; STOW_ERR_INVALID_ARGUMENT, and nothing changes, if
-// |min| is negative, |max| below |min| or above STOW_DIM_RANGE_MAX, the step below 1, or no
-// multiple of it in the range.
+// all types again. Where dims were made with a range, a new one may only be a part of it. A range
+// of one value is a binding to that call and to the parser. STOW_ERR_NOT_FOUND for an index past
+// the end; STOW_ERR_INVALID_ARGUMENT, and nothing changes, if |min| is negative, |max| below |min|
+// or above STOW_DIM_RANGE_MAX, the step below 1, or no multiple of it in the range.
 STOW_API stow_status stow_dims_set_range(stow_dims* dims, size_t symbol_index,
                                          const stow_dim_range* range);
 // False, and |out_range| is unchanged, if the symbol has no range.
@@ -192,6 +192,11 @@ STOW_API bool stow_dim_at_most(const stow_dims* dims, stow_dim dim, int64_t boun
 // Whether a is at least b, or equal to it, at every point.
 STOW_API bool stow_dim_not_less(const stow_dims* dims, stow_dim a, stow_dim b);
 STOW_API bool stow_dim_same(const stow_dims* dims, stow_dim a, stow_dim b);
+// Whether a is less than b at one point, equal at another or greater: what depends on their order
+// is undecided. If so, |out_symbol| is the symbol whose range to divide, and |out_at| the first
+// value of its second part. False if that is decided, or not known.
+STOW_API bool stow_dim_split(const stow_dims* dims, stow_dim a, stow_dim b, size_t* out_symbol,
+                             int64_t* out_at);
 // Numbers between which |dim| is at every point: the smallest and largest it takes if all points
 // are tried, else bounds. False if one of them is not known.
 STOW_API bool stow_dim_bounds(const stow_dims* dims, stow_dim dim, int64_t* out_least,

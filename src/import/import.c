@@ -274,5 +274,9 @@ stow_status stow_import_model(stow_model* model, const stow_import_request* requ
   stow_diag own;
   stow_diag_init(&own);
   stow_status status = model->provider->import(model, request, allocator, &own, out_import);
-  return status == STOW_OK ? STOW_OK : stowi_fail(diag, status, "%s", own.message);
+  if (status != STOW_OK) {
+    stowi_fail(diag, status, "%s", own.message);
+    stowi_diag_keep_split(diag, &own);
+  }
+  return status;
 }

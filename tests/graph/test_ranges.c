@@ -393,3 +393,110 @@ TEST(RangesSurviveEveryFailedAllocation) {
   CHECK(test_fault_sweep(copy_ranged, stow_module_graph(module, 0)) > 8);
   stow_module_destroy(module);
 }
+
+// The graph at every point of its ranges has the types that its dims say.
+static void check_points(const char* text) {
+  stow_diag diag;
+  stow_module* module = parse(text, &diag);
+  CHECK_TEXT(diag.message, "");
+  if (module == NULL) {
+    return;
+  }
+  const stow_graph* graph = stow_module_graph(module, 0);
+  const stow_dims* dims = stow_graph_dims(graph);
+  stow_str name = stow_dims_symbol_name(dims, 0);
+  stow_dim_range range;
+  CHECK(stow_dims_symbol_count(dims) == 1 && stow_dims_range(dims, 0, &range));
+  for (int64_t at = range.min; at <= range.max; at += range.step) {
+    stow_graph* bound = NULL;
+    CHECK(stowi_graph_copy(graph, stow_allocator_default(), NULL, &bound) == STOW_OK);
+    CHECK(stow_graph_bind(bound, &name, &at, 1, &diag) == STOW_OK);
+    CHECK_TEXT(diag.message, "");
+    for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
+      const stow_type* type = stow_graph_type(graph, value);
+      for (uint32_t i = 0; i < type->rank; ++i) {
+        int64_t number;
+        CHECK(stow_dim_evaluate(dims, type->dims[i], &at, &number) == STOW_OK &&
+              number == stow_graph_type(bound, value)->dims[i]);
+      }
+    }
+    stow_graph_destroy(bound);
+  }
+  stow_module_destroy(module);
+}
+
+TEST(FloatsThatAreDimsDecideShapes) {
+  check_points(
+      "graph @g { range ?h = 0..640/32 %0 = input \"x\" : f32[1, ?h]\n"
+      "%1 = shape(%0) {start = 1} : i64[1]\n"
+      "%2 = cast(%1) {to = \"f32\"} : f32[1]\n"
+      "%3 = constant \"eight\" {data = [8.0]} : f32[1]\n"
+      "%4 = div(%2, %3) : f32[1]\n"
+      "%5 = add(%4, %3) : f32[1]\n"
+      "%6 = mul(%5, %3) : f32[1]\n"
+      "%7 = sub(%6, %3) : f32[1]\n"
+      "%8 = floor(%7) : f32[1]\n"
+      "%9 = cast(%8) {to = \"i64\"} : i64[1]\n"
+      "%10 = fill(%9) : f32[?(h + 56)]\n"
+      "%11 = constant \"start\" {data = [1.0]} : f32[]\n"
+      "%12 = squeeze(%4) : f32[]\n"
+      "%13 = range(%11, %12, %11) : f32[?(max(floor_div(h, 8) - 1, 0))]\n"
+      "return %10, %13 }");
+}
+
+TEST(FloatsThatMayRoundAreUnknown) {
+  static const char* const texts[] = {
+      // above 2^24
+      "graph @g { range ?h = 1..16777217 %0 = input \"x\" : f32[?h]\n"
+      "%1 = shape(%0) : i64[1]\n"
+      "%2 = cast(%1) {to = \"f32\"} : f32[1]\n"
+      "%3 = cast(%2) {to = \"i64\"} : i64[1]\n"
+      "%4 = fill(%3) : f32[?h]\n"
+      "return %4 }",
+      // not a multiple
+      "graph @g { range ?h = 1..64 %0 = input \"x\" : f32[?h]\n"
+      "%1 = shape(%0) : i64[1]\n"
+      "%2 = cast(%1) {to = \"f32\"} : f32[1]\n"
+      "%3 = constant \"two\" {data = [2.0]} : f32[1]\n"
+      "%4 = div(%2, %3) : f32[1]\n"
+      "%5 = cast(%4) {to = \"i64\"} : i64[1]\n"
+      "%6 = fill(%5) : f32[?(floor_div(h, 2))]\n"
+      "return %6 }"};
+  for (size_t i = 0; i < 2; ++i) {
+    stow_diag diag;
+    stow_module* module = parse(texts[i], &diag);
+    const stow_graph* graph = module == NULL ? NULL : stow_module_graph(module, 0);
+    CHECK_TEXT(diag.message, "");
+    CHECK(graph != NULL && stow_graph_is_data_dependent(graph, stow_graph_outputs(graph)[0]));
+    stow_module_destroy(module);
+  }
+}
+
+TEST(WindowsAndScalesHoldAtEveryPoint) {
+  check_points(
+      "graph @g { range ?h = 3..40 %0 = input \"x\" : f32[1, 1, ?h]\n"
+      "%1 = pool(%0) {kernel = [3], strides = [2], pads = [1, 0]} : f32[1, 1, ?(floor_div(h, 2))]\n"
+      "%2 = constant \"scales\" {data = [1.0, 1.0, 2.0]} : f32[3]\n"
+      "%3 = resize(%1, _, %2) : f32[1, 1, ?(2*floor_div(h, 2))]\n"
+      "return %3 }");
+}
+
+TEST(WhatHoldsForAPartOfARangeSaysWhereToDivideIt) {
+  static const struct {
+    const char* body;
+    int64_t at;
+  } cases[] = {
+      {"%0 = input \"x\" : f32[?n] %1 = input \"y\" : f32[4] %2 = add(%0, %1) : f32[4]", 2},
+      {"%0 = input \"x\" : f32[?n, 4] %1 = squeeze(%0) : f32[?n, 4]", 2},
+      {"%0 = input \"x\" : f32[?n] %1, %2 = split(%0) : f32[?n], f32[?n]", 2},
+      {"%0 = input \"x\" : f32[1, 1, ?n] %1 = pool(%0) {kernel = [3]} : f32[1, 1, ?(n - 2)]", 3}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    char text[256];
+    stow_diag diag;
+    snprintf(text, sizeof(text), "graph @g { range ?n = 1..8 %s return %%0 }", cases[i].body);
+    CHECK(parse(text, &diag) == NULL);
+    CHECK_TEXT(diag.split_symbol, "n");
+    CHECK(diag.split_at == cases[i].at);
+    CHECK_HAS(diag.message, "dividing the range of \"n\" at ");
+  }
+}

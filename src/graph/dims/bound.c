@@ -166,19 +166,33 @@ static bool is_at_least(query* q, const stowi_graph_sum* sum, int nested) {
 // ---------------------------------------------------------------------------------------------
 // All points
 
-static bool is_not_below(void* user, int64_t number) { return number >= *(const int64_t*)user; }
-
-static bool widen(void* user, int64_t number) {
-  interval* seen = user;
-  seen->low = smaller(seen->low, number);
-  seen->high = larger(seen->high, number);
+// The least and largest number at any point; false if there are too many, or no number at one.
+static bool try_points(const stow_dims* dims, const stowi_graph_sum* sum, int64_t stop_below,
+                       interval* out) {
+  stowi_graph_points points = {.dims = dims};
+  for (size_t i = 0; i < sum->count; ++i) {
+    stowi_graph_points_add(&points, sum->terms[i].dim);
+  }
+  if (points.is_open || points.total > STOW_DIM_MAX_POINTS) {
+    return false;
+  }
+  *out = (interval){HIGHEST, LOWEST};
+  do {
+    int64_t number;
+    if (stowi_graph_points_sum(&points, sum, &number) != STOW_OK || number < stop_below) {
+      return false;
+    }
+    out->low = smaller(out->low, number);
+    out->high = larger(out->high, number);
+  } while (stowi_graph_points_next(&points));
   return true;
 }
 
 bool stowi_graph_sum_at_least(const stow_dims* dims, const stowi_graph_sum* sum, int64_t bound,
                               int64_t symbol_min) {
   query q = {dims, bound, symbol_min, MAX_TRIES};
-  return is_at_least(&q, sum, 0) || stowi_graph_sum_visit(dims, sum, is_not_below, &bound);
+  interval seen;
+  return is_at_least(&q, sum, 0) || try_points(dims, sum, bound, &seen);
 }
 
 bool stow_dim_at_least(const stow_dims* dims, stow_dim dim, int64_t bound, int64_t symbol_min) {
@@ -228,9 +242,9 @@ bool stow_dim_bounds(const stow_dims* dims, stow_dim dim, int64_t* out_least, in
     return false;
   }
   stowi_graph_sum sum;
-  interval found = {HIGHEST, LOWEST};
+  interval found;
   stowi_graph_sum_load(dims, dim, &sum);
-  if (!stowi_graph_sum_visit(dims, &sum, widen, &found)) {
+  if (!try_points(dims, &sum, INT64_MIN, &found)) {
     found = interval_of(dims, dim, 0);
     if (is_infinite(found.low) || is_infinite(found.high)) {
       return false;
@@ -239,6 +253,29 @@ bool stow_dim_bounds(const stow_dims* dims, stow_dim dim, int64_t* out_least, in
   *out_least = found.low;
   *out_most = found.high;
   return true;
+}
+
+// Most dims have other numbers at the largest and the smallest point, so that nothing else is
+// tried.
+stow_dim stowi_graph_dim_reduce(const stow_dims* dims, stow_dim dim) {
+  stowi_graph_points points = {.dims = dims};
+  stowi_graph_sum sum;
+  int64_t first;
+  int64_t last;
+  if (dim >= 0 || !stowi_graph_dim_is_handle(dims, dim)) {
+    return dim;
+  }
+  stowi_graph_points_add(&points, dim);
+  stowi_graph_sum_load(dims, dim, &sum);
+  if (points.is_open || stowi_graph_points_sum(&points, &sum, &first) != STOW_OK || first < 0) {
+    return dim;
+  }
+  for (size_t i = 0; i < points.count; ++i) {
+    points.values[i] = dims->ranges.data[points.symbols[i]].min;
+  }
+  bool is_number = stowi_graph_points_sum(&points, &sum, &last) == STOW_OK && first == last &&
+                   stow_dim_same(dims, dim, first);
+  return is_number ? first : dim;
 }
 
 bool stowi_graph_dim_is_larger(const stow_dims* dims, stow_dim a, stow_dim b) {

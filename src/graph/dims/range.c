@@ -72,6 +72,15 @@ stow_status stowi_graph_dims_copy_symbols(const stow_dims* from, stow_dims* into
   return STOW_OK;
 }
 
+bool stowi_graph_dims_have_ranges(const stow_dims* dims, stow_dim dim) {
+  stowi_graph_points points = {.dims = dims};
+  if (!stowi_graph_dim_is_ours(dims, dim)) {
+    return false;
+  }
+  stowi_graph_points_add(&points, dim);
+  return !points.is_open;
+}
+
 // A sum: the order of symbols does not count.
 uint64_t stowi_graph_dims_hash_ranges(const stow_dims* dims) {
   uint64_t total = 0;
@@ -91,25 +100,21 @@ uint64_t stowi_graph_dims_hash_ranges(const stow_dims* dims) {
 // ---------------------------------------------------------------------------------------------
 // Values at a point. Depth is limited by the table, so recursion is bounded.
 
-#define MAX_SYMBOLS 8
+// Values of all symbols of the table, or at a point.
+typedef struct place {
+  const int64_t* all;  // NULL: |at|
+  const stowi_graph_points* at;
+} place;
 
-// Values of all symbols of the table, or of a few.
-typedef struct point {
-  const int64_t* all;  // NULL: |symbols|
-  size_t count;
-  uint32_t symbols[MAX_SYMBOLS];
-  int64_t values[MAX_SYMBOLS];
-} point;
-
-static int64_t value_at(const point* at, uint32_t symbol) {
-  if (at->all != NULL) {
-    return at->all[symbol];
+static int64_t value_at(place at, uint32_t symbol) {
+  if (at.all != NULL) {
+    return at.all[symbol];
   }
   size_t i = 0;
-  while (at->symbols[i] != symbol) {
+  while (at.at->symbols[i] != symbol) {
     ++i;
   }
-  return at->values[i];
+  return at.at->values[i];
 }
 
 static stow_status divide(int64_t a, int64_t b, bool up, int64_t* out) {
@@ -120,10 +125,10 @@ static stow_status divide(int64_t a, int64_t b, bool up, int64_t* out) {
   return STOW_OK;
 }
 
-static stow_status evaluate(const stow_dims* dims, stow_dim dim, const point* at, int64_t* out);
+static stow_status evaluate(const stow_dims* dims, stow_dim dim, place at, int64_t* out);
 
 static stow_status evaluate_terms(const stow_dims* dims, const stowi_graph_term* terms,
-                                  size_t count, const point* at, int64_t* into) {
+                                  size_t count, place at, int64_t* into) {
   for (size_t i = 0; i < count; ++i) {
     int64_t number;
     STOW_TRY(evaluate(dims, terms[i].dim, at, &number));
@@ -135,8 +140,8 @@ static stow_status evaluate_terms(const stow_dims* dims, const stowi_graph_term*
   return STOW_OK;
 }
 
-static stow_status evaluate_product(const stow_dims* dims, const stowi_graph_expr* e,
-                                    const point* at, int64_t* out) {
+static stow_status evaluate_product(const stow_dims* dims, const stowi_graph_expr* e, place at,
+                                    int64_t* out) {
   int64_t product = 1;
   for (size_t i = 0; i < e->count; ++i) {
     int64_t factor;
@@ -149,8 +154,8 @@ static stow_status evaluate_product(const stow_dims* dims, const stowi_graph_exp
   return STOW_OK;
 }
 
-static stow_status evaluate_opaque(const stow_dims* dims, const stowi_graph_expr* e,
-                                   const point* at, int64_t* out) {
+static stow_status evaluate_opaque(const stow_dims* dims, const stowi_graph_expr* e, place at,
+                                   int64_t* out) {
   int64_t a;
   int64_t b;
   STOW_TRY(evaluate(dims, stowi_graph_terms_of(dims, e)[0].dim, at, &a));
@@ -162,7 +167,7 @@ static stow_status evaluate_opaque(const stow_dims* dims, const stowi_graph_expr
   }
 }
 
-static stow_status evaluate(const stow_dims* dims, stow_dim dim, const point* at, int64_t* out) {
+static stow_status evaluate(const stow_dims* dims, stow_dim dim, place at, int64_t* out) {
   if (dim >= 0) {
     *out = dim;
     return STOW_OK;
@@ -184,78 +189,183 @@ stow_status stow_dim_evaluate(const stow_dims* dims, stow_dim dim, const int64_t
   if (!stowi_graph_dim_is_ours(dims, dim)) {
     return STOW_ERR_INVALID_ARGUMENT;
   }
-  point at = {.all = values};
-  return evaluate(dims, dim, &at, out_value);
+  return evaluate(dims, dim, (place){values, NULL}, out_value);
 }
 
 // ---------------------------------------------------------------------------------------------
 // All points
 
-// Adds the symbols of |dim|; false if one has no range or there are too many.
-static bool add_symbols(const stow_dims* dims, stow_dim dim, point* at) {
-  if (dim >= 0) {
-    return true;
+static void add_symbol(stowi_graph_points* points, uint32_t symbol) {
+  for (size_t i = 0; i < points->count; ++i) {
+    if (points->symbols[i] == symbol) {
+      return;
+    }
   }
-  const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
+  const stow_dim_range* range = &points->dims->ranges.data[symbol];
+  points->is_open =
+      points->is_open || points->count == STOWI_GRAPH_POINT_SYMBOLS || range->step == 0;
+  if (points->is_open) {
+    return;
+  }
+  uint64_t count = stow_dim_range_count(range);
+  uint64_t most = (uint64_t)1 << 40;
+  points->total = points->count == 0 ? count : points->total;
+  if (points->count != 0) {
+    points->total = count > most / points->total ? most : points->total * count;
+  }
+  points->values[points->count] = range->max;
+  points->symbols[points->count++] = symbol;
+}
+
+void stowi_graph_points_add(stowi_graph_points* points, stow_dim dim) {
+  points->total = points->total == 0 ? 1 : points->total;
+  if (dim >= 0 || points->is_open) {
+    return;
+  }
+  const stowi_graph_expr* e = stowi_graph_expr_of(points->dims, dim);
   if (e->kind == STOWI_GRAPH_EXPR_SYMBOL) {
-    for (size_t i = 0; i < at->count; ++i) {
-      if (at->symbols[i] == e->symbol) {
-        return true;
-      }
-    }
-    if (at->count == MAX_SYMBOLS || dims->ranges.data[e->symbol].step == 0) {
-      return false;
-    }
-    at->values[at->count] = dims->ranges.data[e->symbol].max;
-    at->symbols[at->count++] = e->symbol;
-    return true;
+    add_symbol(points, e->symbol);
   }
-  bool added = true;
-  for (size_t i = 0; i < e->count && added; ++i) {
-    added = add_symbols(dims, stowi_graph_terms_of(dims, e)[i].dim, at);
+  for (size_t i = 0; i < e->count; ++i) {
+    stowi_graph_points_add(points, stowi_graph_terms_of(points->dims, e)[i].dim);
   }
-  return added;
 }
 
-static uint64_t count_points(const stow_dims* dims, const point* at) {
-  uint64_t total = 1;
-  for (size_t i = 0; i < at->count && total <= STOW_DIM_MAX_POINTS; ++i) {
-    uint64_t count = stow_dim_range_count(&dims->ranges.data[at->symbols[i]]);
-    total = count > STOW_DIM_MAX_POINTS ? count : total * count;
-  }
-  return total;
-}
-
-// The next point below; false after the last.
-static bool step_down(const stow_dims* dims, point* at) {
-  for (size_t i = 0; i < at->count; ++i) {
-    const stow_dim_range* range = &dims->ranges.data[at->symbols[i]];
-    if (at->values[i] != range->min) {
-      at->values[i] -= range->step;
+bool stowi_graph_points_next(stowi_graph_points* points) {
+  for (size_t i = 0; i < points->count; ++i) {
+    const stow_dim_range* range = &points->dims->ranges.data[points->symbols[i]];
+    if (points->values[i] != range->min) {
+      points->values[i] -= range->step;
       return true;
     }
-    at->values[i] = range->max;
+    points->values[i] = range->max;
   }
   return false;
 }
 
-bool stowi_graph_sum_visit(const stow_dims* dims, const stowi_graph_sum* sum,
-                           stowi_graph_visit visit, void* user) {
-  point at = {.count = 0};
-  for (size_t i = 0; i < sum->count; ++i) {
-    if (!add_symbols(dims, sum->terms[i].dim, &at)) {
-      return false;
+stow_status stowi_graph_points_sum(const stowi_graph_points* points, const stowi_graph_sum* sum,
+                                   int64_t* out_value) {
+  *out_value = sum->constant;
+  return evaluate_terms(points->dims, sum->terms, sum->count, (place){NULL, points}, out_value);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Questions
+
+#define MOST_ASKED ((uint64_t)1 << 20)
+
+typedef struct question {
+  const stow_dim* list;
+  size_t count;
+  stowi_graph_test test;
+  const void* user;
+} question;
+
+static bool holds_at(const stowi_graph_points* points, const question* q) {
+  int64_t numbers[STOWI_GRAPH_MAX_ASKED];
+  bool has_values = true;
+  for (size_t i = 0; i < q->count && has_values; ++i) {
+    has_values = evaluate(points->dims, q->list[i], (place){NULL, points}, &numbers[i]) == STOW_OK;
+  }
+  return has_values && q->test(q->user, numbers);
+}
+
+// Where the answer changes along one symbol, the others at the ends given by |at_max|.
+static bool find_change(stowi_graph_points* points, const question* q, bool at_max,
+                        stowi_graph_split* out) {
+  for (size_t i = 0; i < points->count; ++i) {
+    for (size_t k = 0; k < points->count; ++k) {
+      const stow_dim_range* range = &points->dims->ranges.data[points->symbols[k]];
+      points->values[k] = at_max && k != i ? range->max : range->min;
+    }
+    const stow_dim_range* range = &points->dims->ranges.data[points->symbols[i]];
+    bool first = holds_at(points, q);
+    while (points->values[i] < range->max) {
+      points->values[i] += range->step;
+      if (holds_at(points, q) != first) {
+        *out = (stowi_graph_split){true, points->symbols[i], points->values[i]};
+        return true;
+      }
     }
   }
-  if (count_points(dims, &at) > STOW_DIM_MAX_POINTS) {
-    return false;
-  }
-  do {
-    int64_t number = sum->constant;
-    if (evaluate_terms(dims, sum->terms, sum->count, &at, &number) != STOW_OK ||
-        !visit(user, number)) {
-      return false;
+  return false;
+}
+
+// The answer at |other| differs from that at the largest point: the first symbol that differs.
+static void split_above(const stowi_graph_points* other, stowi_graph_split* out) {
+  for (size_t i = 0; i < other->count && !out->exists; ++i) {
+    const stow_dim_range* range = &other->dims->ranges.data[other->symbols[i]];
+    if (other->values[i] != range->max) {
+      *out = (stowi_graph_split){true, other->symbols[i], other->values[i] + range->step};
     }
-  } while (step_down(dims, &at));
-  return true;
+  }
+}
+
+// The middle of the range with the most values.
+static void split_longest(const stowi_graph_points* points, stowi_graph_split* out) {
+  uint64_t most = 1;
+  for (size_t i = 0; i < points->count; ++i) {
+    const stow_dim_range* range = &points->dims->ranges.data[points->symbols[i]];
+    uint64_t count = stow_dim_range_count(range);
+    if (count > most) {
+      most = count;
+      *out = (stowi_graph_split){true, points->symbols[i],
+                                 range->min + (int64_t)(count / 2) * range->step};
+    }
+  }
+}
+
+stowi_graph_answer stowi_graph_dims_ask(const stow_dims* dims, const stow_dim* list, size_t count,
+                                        stowi_graph_test test, const void* user,
+                                        stowi_graph_split* out_split) {
+  question q = {list, count, test, user};
+  stowi_graph_points points = {.dims = dims};
+  *out_split = (stowi_graph_split){false, 0, 0};
+  for (size_t i = 0; i < count; ++i) {
+    if (!stowi_graph_dim_is_ours(dims, list[i])) {
+      return STOWI_GRAPH_OPEN;
+    }
+    stowi_graph_points_add(&points, list[i]);
+  }
+  if (points.is_open) {
+    return STOWI_GRAPH_OPEN;
+  }
+  if (points.total > MOST_ASKED) {
+    split_longest(&points, out_split);
+    return STOWI_GRAPH_VAST;
+  }
+  bool first = holds_at(&points, &q);
+  while (stowi_graph_points_next(&points)) {
+    if (holds_at(&points, &q) != first) {
+      stowi_graph_points other = points;
+      if (!find_change(&points, &q, true, out_split) &&
+          !find_change(&points, &q, false, out_split)) {
+        split_above(&other, out_split);
+      }
+      return STOWI_GRAPH_SOMETIMES;
+    }
+  }
+  return first ? STOWI_GRAPH_ALWAYS : STOWI_GRAPH_NEVER;
+}
+
+static bool is_less(const void* user, const int64_t* numbers) {
+  (void)user;
+  return numbers[0] < numbers[1];
+}
+
+static bool is_equal(const void* user, const int64_t* numbers) {
+  (void)user;
+  return numbers[0] == numbers[1];
+}
+
+bool stow_dim_split(const stow_dims* dims, stow_dim a, stow_dim b, size_t* out_symbol,
+                    int64_t* out_at) {
+  stow_dim list[2] = {a, b};
+  stowi_graph_split split;
+  if (stowi_graph_dims_ask(dims, list, 2, is_less, NULL, &split) != STOWI_GRAPH_SOMETIMES) {
+    (void)stowi_graph_dims_ask(dims, list, 2, is_equal, NULL, &split);
+  }
+  *out_symbol = split.symbol;
+  *out_at = split.at;
+  return split.exists;
 }

@@ -267,6 +267,7 @@ stow_status stow_module_parse(const char* text, size_t size, const char* file_na
     stowi_diag_at(diag, error->line, error->column);
     stowi_diag_node(diag, error->node);
     stowi_diag_value(diag, error->value);
+    stowi_diag_keep_split(diag, error);
     stow_module_destroy(module);
   }
   destroy_parser(parser);

@@ -4,10 +4,10 @@
 //     c[m × n] (+)= alpha · a[m × k] · b[k × n]
 //
 // The sum over k is cut in chains of 256 products, the last one shorter. A chain begins at 0 and
-// adds its products in ascending order of k; chains are added to c in ascending order. Each product
-// is rounded and each sum is rounded, whatever the blocking, vectors or threads:
+// adds its products in ascending order of k, each with one rounding (support/fma.h); chains are
+// added to c in ascending order, whatever the blocking, vectors or threads:
 //
-//     chain 0 = ((0 + (alpha·a0)·b0) + (alpha·a1)·b1) + … + (alpha·a255)·b255
+//     chain 0 = fma(alpha·a255, b255, … fma(alpha·a1, b1, fma(alpha·a0, b0, 0)))
 //     c = ((c' + chain 0) + chain 1) + …          where |accumulate|, c' being what c holds
 //     c = (chain 0 + chain 1) + …                 otherwise
 //

@@ -1,5 +1,5 @@
 // The innermost loops of stowi_kernel_gemm, compiled for several instruction sets. All give the
-// same bits: vectors go along n, so that every element of c keeps its chain, and nothing is fused.
+// same bits: vectors go along n, so that every element of c keeps its chain.
 #ifndef STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_TILE_H_
 #define STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_TILE_H_
 
@@ -47,12 +47,21 @@ static inline size_t stowi_kernel_tile_rows(size_t left) {
 typedef void (*stowi_kernel_stream_function)(size_t n, size_t depth, const float* a, const float* b,
                                              size_t b_row, float* c, bool goes_on);
 
+// Sixteen elements of c, each with a chain of |depth| steps; columns of b are |apart|, their
+// elements side by side, and every element of a is multiplied by alpha. The mode is not GO_ON.
+#define STOWI_KERNEL_TURNED_COLUMNS 16
+typedef void (*stowi_kernel_turned_function)(size_t depth, const float* a, size_t a_step,
+                                             float alpha, const float* b, size_t apart, float* c,
+                                             stowi_kernel_tile_mode mode);
+
 typedef struct stowi_kernel_tiles {
   const char* name;
   size_t columns;  // of a tile
   stowi_kernel_tile_function tile;
+  const struct stowi_kernel_tiles* narrower;  // with fewer columns; NULL for one column
+  // Of the widest tiles of a machine alone:
   stowi_kernel_stream_function stream;
-  const struct stowi_kernel_tiles* narrower;  // with half the columns, or NULL
+  stowi_kernel_turned_function turned;
 } stowi_kernel_tiles;
 
 // All that this processor has, the plainest first; NULL from some |i| on.

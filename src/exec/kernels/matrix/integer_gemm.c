@@ -3,13 +3,14 @@
 
 #include <string.h>
 
+#include "exec/kernels/support/machine.h"
 #include "exec/kernels/support/size.h"
 
 // ---------------------------------------------------------------------------------------------
 // Inner loops. Bytes minus their zero points are 16 bits wide. SSE2's multiply-add of 16-bit pairs
 // makes two steps along k one multiplication and one addition per column.
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(STOWI_KERNEL_X86)
 #include <immintrin.h>
 
 #define NAME(name) sse2_##name
@@ -47,14 +48,14 @@ const stowi_kernel_integer_tiles* stowi_kernel_integer_tiles_at(size_t i) {
   if (i == 0) {
     return &plain_tiles;
   }
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(STOWI_KERNEL_X86)
   if (i == 1) {
     return &sse2_tiles;
   }
-  if (i == 2 && __builtin_cpu_supports("avx2")) {
+  if (i == 2 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX2) {
     return &avx2_tiles;
   }
-  if (i == 3 && __builtin_cpu_supports("avx512bw")) {
+  if (i == 3 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX512) {
     return &avx512_tiles;
   }
 #endif

@@ -1,20 +1,15 @@
 // Convolution of floats, row by row of the result: depthwise, and in f64.
 #include "exec/kernels/spatial/conv.h"
 #include "exec/kernels/spatial/window.h"
+#include "exec/kernels/support/vector.h"
 
 // ---------------------------------------------------------------------------------------------
 // Depthwise convolution: few channels of the result read a single channel of x. A matrix of few
 // rows would waste a product's blocking, so rows of the result are summed tap by tap, each tap over
 // the positions where it reads no padding. The row stays in the first-level cache.
 //
-// Bits: an element begins as its bias (and addend); taps are added in ascending order.
-
-// Into functions for wider vectors as well.
-#if defined(__GNUC__)
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#else
-#define ALWAYS_INLINE inline
-#endif
+// Bits: an element begins as its bias (and addend); taps are added in ascending order, each product
+// with one rounding.
 
 static void begin_row(const stowi_kernel_conv* c, size_t channel, size_t first, float* to) {
   size_t width = (size_t)c->window.out_width;
@@ -31,85 +26,92 @@ static void begin_row(const stowi_kernel_conv* c, size_t channel, size_t first, 
   }
 }
 
-static ALWAYS_INLINE void add_tap(float* to, const float* x, size_t stride, size_t count,
-                                  float weight) {
+STOWI_KERNEL_INLINE void add_tap(bool has_fma, float* to, const float* x, size_t stride,
+                                 size_t count, float weight) {
   if (stride == 1) {
     for (size_t i = 0; i < count; ++i) {
-      to[i] += weight * x[i];
+      to[i] = stowi_kernel_fma(has_fma, weight, x[i], to[i]);
     }
   } else if (stride == 2) {
     for (size_t i = 0; i < count; ++i) {
-      to[i] += weight * x[2 * i];
+      to[i] = stowi_kernel_fma(has_fma, weight, x[2 * i], to[i]);
     }
   } else {
     for (size_t i = 0; i < count; ++i) {
-      to[i] += weight * x[i * stride];
+      to[i] = stowi_kernel_fma(has_fma, weight, x[i * stride], to[i]);
     }
   }
 }
 
 // Three taps that lie side by side, in one walk over the positions where all of them read x.
-static ALWAYS_INLINE void add_three(float* to, const float* x, size_t stride, size_t count,
-                                    const float* weights) {
+STOWI_KERNEL_INLINE void add_three(bool has_fma, float* to, const float* x, size_t stride,
+                                   size_t count, const float* weights) {
   float a = weights[0];
   float b = weights[1];
   float c = weights[2];
   if (stride == 1) {
     for (size_t i = 0; i < count; ++i) {
-      to[i] = ((to[i] + a * x[i]) + b * x[i + 1]) + c * x[i + 2];
+      float sum = stowi_kernel_fma(has_fma, a, x[i], to[i]);
+      sum = stowi_kernel_fma(has_fma, b, x[i + 1], sum);
+      to[i] = stowi_kernel_fma(has_fma, c, x[i + 2], sum);
     }
   } else if (stride == 2) {
     for (size_t i = 0; i < count; ++i) {
-      to[i] = ((to[i] + a * x[2 * i]) + b * x[2 * i + 1]) + c * x[2 * i + 2];
+      float sum = stowi_kernel_fma(has_fma, a, x[2 * i], to[i]);
+      sum = stowi_kernel_fma(has_fma, b, x[2 * i + 1], sum);
+      to[i] = stowi_kernel_fma(has_fma, c, x[2 * i + 2], sum);
     }
   } else {
     for (size_t i = 0; i < count; ++i) {
-      to[i] = ((to[i] + a * x[i * stride]) + b * x[i * stride + 1]) + c * x[i * stride + 2];
+      float sum = stowi_kernel_fma(has_fma, a, x[i * stride], to[i]);
+      sum = stowi_kernel_fma(has_fma, b, x[i * stride + 1], sum);
+      to[i] = stowi_kernel_fma(has_fma, c, x[i * stride + 2], sum);
     }
   }
 }
 
 // One outer tap at position |i|, near a border: |x| is its row of x.
-static inline void add_border(const stowi_kernel_slide* s, const float* x, const float* weights,
-                              int64_t i, float* to) {
+STOWI_KERNEL_INLINE void add_border(bool has_fma, const stowi_kernel_slide* s, const float* x,
+                                    const float* weights, int64_t i, float* to) {
   uint32_t last = s->rank - 1;
   int64_t at = i * s->strides[last] - s->begins[last];
   for (int64_t k = 0; k < s->kernel_width; ++k, at += s->dilations[last]) {
     if (at >= 0 && at < s->in_width) {
-      to[i] += weights[k] * x[at];
+      to[i] = stowi_kernel_fma(has_fma, weights[k], x[at], to[i]);
     }
   }
 }
 
 // One outer tap at the positions [lo, hi), where none of its taps reads padding.
-static ALWAYS_INLINE void add_interior(const stowi_kernel_slide* s, const float* x,
-                                       const float* weights, int64_t lo, int64_t hi, float* to) {
+STOWI_KERNEL_INLINE void add_interior(bool has_fma, const stowi_kernel_slide* s, const float* x,
+                                      const float* weights, int64_t lo, int64_t hi, float* to) {
   uint32_t last = s->rank - 1;
   size_t stride = (size_t)s->strides[last];
   x += lo * s->strides[last] - s->begins[last];
   int64_t k = 0;
   for (; s->dilations[last] == 1 && k + 3 <= s->kernel_width; k += 3) {
-    add_three(to + lo, x + k, stride, (size_t)(hi - lo), weights + k);
+    add_three(has_fma, to + lo, x + k, stride, (size_t)(hi - lo), weights + k);
   }
   for (; k < s->kernel_width; ++k) {
-    add_tap(to + lo, x + k * s->dilations[last], stride, (size_t)(hi - lo), weights[k]);
+    add_tap(has_fma, to + lo, x + k * s->dilations[last], stride, (size_t)(hi - lo), weights[k]);
   }
 }
 
-static ALWAYS_INLINE void add_outer_tap(const stowi_kernel_slide* s, const float* x,
-                                        const float* weights, int64_t lo, int64_t hi, float* to) {
+STOWI_KERNEL_INLINE void add_outer_tap(bool has_fma, const stowi_kernel_slide* s, const float* x,
+                                       const float* weights, int64_t lo, int64_t hi, float* to) {
   for (int64_t i = 0; i < lo; ++i) {
-    add_border(s, x, weights, i, to);
+    add_border(has_fma, s, x, weights, i, to);
   }
   if (lo < hi) {
-    add_interior(s, x, weights, lo, hi, to);
+    add_interior(has_fma, s, x, weights, lo, hi, to);
   }
   for (int64_t i = hi; i < s->out_width; ++i) {
-    add_border(s, x, weights, i, to);
+    add_border(has_fma, s, x, weights, i, to);
   }
 }
 
-static ALWAYS_INLINE void convolve_channels(const stowi_kernel_conv* c, size_t begin, size_t end) {
+STOWI_KERNEL_INLINE void convolve_channels(bool has_fma, const stowi_kernel_conv* c, size_t begin,
+                                           size_t end) {
   const stowi_kernel_slide* w = &c->window;
   size_t channels = c->group * c->out_channels;
   int64_t lo;
@@ -127,29 +129,21 @@ static ALWAYS_INLINE void convolve_channels(const stowi_kernel_conv* c, size_t b
       for (size_t tap = 0; tap < w->outer_taps; ++tap) {
         int64_t at = stowi_kernel_slide_row(w, row, tap);
         if (at >= 0) {
-          add_outer_tap(w, x + at, weights + tap * (size_t)w->kernel_width, lo, hi, to);
+          add_outer_tap(has_fma, w, x + at, weights + tap * (size_t)w->kernel_width, lo, hi, to);
         }
       }
     }
   }
 }
 
-#if defined(__GNUC__) && defined(__x86_64__)
-__attribute__((target("avx2"))) static void convolve_avx2(const stowi_kernel_conv* c, size_t begin,
-                                                          size_t end) {
-  convolve_channels(c, begin, end);
+STOWI_KERNEL_LOOP(convolve, (const stowi_kernel_conv* c, size_t begin, size_t end),
+                  (c, begin, end)) {
+  convolve_channels(has_fma, c, begin, end);
 }
-#endif
 
 static void depthwise_task(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
-#if defined(__GNUC__) && defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) {
-    convolve_avx2(user, begin, end);
-    return;
-  }
-#endif
-  convolve_channels(user, begin, end);
+  convolve(user, begin, end);
 }
 
 void stowi_kernel_conv_depthwise(stowi_kernel_conv* c) {
