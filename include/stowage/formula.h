@@ -132,6 +132,8 @@ typedef struct stow_formula_region {
   size_t buffer_count;
   size_t edge_count;   // pairs of which one is known to lie below the other, that are kept
   size_t worst_point;  // as above, of this region
+  size_t sum_count;    // the arena is the largest of so many sums,
+  bool is_exact;       // at every point of the region; false: it may be larger at some
 } stow_formula_region;
 // STOW_ERR_NOT_FOUND past the end.
 STOW_API stow_status stow_formula_describe_region(const stow_formula* formula, size_t region,
@@ -139,6 +141,10 @@ STOW_API stow_status stow_formula_describe_region(const stow_formula* formula, s
 // Box |box| of the region: its first and last values, one for each symbol. False past the end.
 STOW_API bool stow_formula_box(const stow_formula* formula, size_t region, size_t box,
                                int64_t* out_first, int64_t* out_last);
+// Writes sum |sum| of the region, as dims are written: `?(2048*seq + 64*ceil_div(seq, 16))`.
+// STOW_ERR_NOT_FOUND past the end.
+STOW_API stow_status stow_formula_write_sum(const stow_formula* formula, size_t region, size_t sum,
+                                            stow_writer writer);
 
 // ---------------------------------------------------------------------------------------------
 // At a point
@@ -161,6 +167,12 @@ STOW_API uint64_t stow_formula_walk_to(stow_formula_walk* walk, size_t point);
 // The value's bytes there; false if it has none.
 STOW_API bool stow_formula_walk_slot(stow_formula_walk* walk, stow_value value,
                                      stow_slot* out_slot);
+
+// ---------------------------------------------------------------------------------------------
+// Writing. docs/plan-format.md describes the formats. The same formula plan gives the same bytes on
+// every machine. Only STOW_PLAN_JSON: otherwise STOW_ERR_INVALID_ARGUMENT.
+STOW_API stow_status stow_formula_write(const stow_formula* formula, stow_plan_format format,
+                                        stow_writer writer);
 
 // ---------------------------------------------------------------------------------------------
 // Checking. Shares no code with what makes formula plans.

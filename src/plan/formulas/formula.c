@@ -104,6 +104,7 @@ void stowi_plan_formula_region_destroy(stow_formula* formula, stowi_plan_formula
   STOWI_ARRAY_FREE(allocator, region->terms, region->term_count);
   STOWI_ARRAY_FREE(allocator, region->arena, formula->point_count);
   STOWI_ARRAY_FREE(allocator, region->load, formula->point_count);
+  STOWI_ARRAY_FREE(allocator, region->sums, region->sum_count);
   stowi_place_orientation_destroy(region->orientation);
   STOWI_DELETE(allocator, region);
 }
@@ -368,6 +369,8 @@ stow_status stow_formula_describe_region(const stow_formula* formula, size_t reg
     one.planned_at = from->planned_at;
     one.buffer_count = from->buffer_count;
     one.edge_count = from->orientation->edge_count;
+    one.sum_count = from->sum_count;
+    one.is_exact = from->is_exact;
     one.worst_point = SIZE_MAX;
     for (size_t i = formula->point_count; i-- > 0;) {
       if (formula->region_at[i] == region) {
@@ -398,4 +401,10 @@ bool stow_formula_box(const stow_formula* formula, size_t region, size_t box, in
     return true;
   }
   return false;
+}
+
+stow_status stow_formula_write(const stow_formula* formula, stow_plan_format format,
+                               stow_writer writer) {
+  return format == STOW_PLAN_JSON ? stowi_plan_formula_write_json(formula, writer)
+                                  : STOW_ERR_INVALID_ARGUMENT;
 }

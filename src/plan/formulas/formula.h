@@ -6,6 +6,7 @@
 //     region.c     a structure, of the plan at one point
 //     walk.c       offsets, arena and load at a point
 //     at.c         the plan at a point
+//     terms.c      arenas as formulas
 #ifndef STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_
 #define STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_
 
@@ -87,6 +88,9 @@ typedef struct stowi_plan_formula_region {
   stowi_place_orientation* orientation;
   uint64_t* arena;  // by point; UINT64_MAX: does not hold there
   uint64_t* load;
+  size_t sum_count;  // the arena is the largest of these, at every point of the region
+  stow_dim* sums;
+  bool is_exact;  // it is: otherwise it may be larger
 } stowi_plan_formula_region;
 
 struct stow_formula {
@@ -216,6 +220,12 @@ struct stow_formula_walk {
 uint64_t stowi_plan_formula_number(stow_formula_walk* walk, uint32_t expr);
 // The bytes of a buffer there, without its guard.
 uint64_t stowi_plan_formula_size(stow_formula_walk* walk, const stowi_plan_formula_buffer* buffer);
+
+// formats/write_formula.c
+stow_status stowi_plan_formula_write_json(const stow_formula* formula, stow_writer writer);
+
+// terms.c: the arena of each region as the largest of a few sums.
+stow_status stowi_plan_formula_find_sums(stow_formula* formula, stow_diag* diag);
 
 // at.c: the plan of |region| at the walk's point.
 stow_status stowi_plan_formula_plan_at(stow_formula_walk* walk, const stow_graph* bound,

@@ -306,7 +306,8 @@ static stow_status run(atlas* a, uint32_t most_plans) {
   STOW_TRY(stowi_plan_formula_survey(maker));
   STOW_TRY(plan_point(a, count - 1));
   STOW_TRY(improve(a, most_plans));
-  return drop_regions(a);
+  STOW_TRY(drop_regions(a));
+  return stowi_plan_formula_find_sums(a->formula, maker->diag);
 }
 
 static void release(atlas* a) {

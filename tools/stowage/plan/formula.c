@@ -91,6 +91,18 @@ cli_exit cli_formula_make(cli_plan_job* job, const stow_plan_options* options,
   return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
 }
 
+static cli_exit write_formula(const stow_formula* formula, const cli_plan_job* job,
+                              cli_output* output) {
+  switch (job->request.format) {
+    case CLI_FORMAT_SUMMARY: cli_formula_print(formula, job, output); return CLI_YES;
+    case CLI_FORMAT_JSON:
+      return cli_output_reported(
+          stow_formula_write(formula, STOW_PLAN_JSON, cli_output_writer(output)), NULL);
+    default:
+      return cli_fail(CLI_USAGE, "--format: a plan of a range is written as summary or json");
+  }
+}
+
 cli_exit cli_formula_run(cli_plan_job* job) {
   stow_plan_options options;
   stow_formula* formula = NULL;
@@ -100,7 +112,7 @@ cli_exit cli_formula_run(cli_plan_job* job) {
     cli_output output;
     code = cli_output_open(&output, job->request.output);
     if (code == CLI_YES) {
-      cli_formula_print(formula, job, &output);
+      code = write_formula(formula, job, &output);
     }
     code = cli_output_end(&output, code);
   }
