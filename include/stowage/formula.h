@@ -132,8 +132,8 @@ typedef struct stow_formula_region {
   size_t buffer_count;
   size_t edge_count;   // pairs of which one is known to lie below the other, that are kept
   size_t worst_point;  // as above, of this region
-  size_t sum_count;    // the arena is the largest of so many sums,
-  bool is_exact;       // at every point of the region; false: it may be larger at some
+  size_t sum_count;    // the arena is the largest of so many sums at every point of the region,
+  uint64_t slack;      // or less by at most this many bytes; UINT64_MAX: it may be larger
 } stow_formula_region;
 // STOW_ERR_NOT_FOUND past the end.
 STOW_API stow_status stow_formula_describe_region(const stow_formula* formula, size_t region,

@@ -88,9 +88,9 @@ typedef struct stowi_plan_formula_region {
   stowi_place_orientation* orientation;
   uint64_t* arena;  // by point; UINT64_MAX: does not hold there
   uint64_t* load;
-  size_t sum_count;  // the arena is the largest of these, at every point of the region
+  size_t sum_count;  // the arena is at most the largest of these, at every point of the region,
   stow_dim* sums;
-  bool is_exact;  // it is: otherwise it may be larger
+  uint64_t slack;  // and less by at most this; UINT64_MAX: it may be larger
 } stowi_plan_formula_region;
 
 struct stow_formula {
