@@ -169,6 +169,34 @@ STOW_API bool stow_formula_walk_slot(stow_formula_walk* walk, stow_value value,
                                      stow_slot* out_slot);
 
 // ---------------------------------------------------------------------------------------------
+// What fits into a capacity
+
+typedef enum stow_fit_kind {
+  STOW_FIT_YES,     // the formula plan does
+  STOW_FIT_OWN,     // a plan made at this point alone does
+  STOW_FIT_NO,      // proven: no plan does, in any order that the options allow
+  STOW_FIT_LOAD,    // not searched; the load is above the capacity in the formula plan's order
+  STOW_FIT_UNKNOWN  // none was found, and no proof that there is none
+} stow_fit_kind;
+
+// Closed: it never grows.
+typedef struct stow_fit_point {
+  stow_fit_kind kind;
+  uint64_t arena_size;  // of the formula plan, or of the plan made at this point
+  uint64_t load;        // of the formula plan
+} stow_fit_point;
+
+// Finds out which points fit in |capacity| bytes. |out_points| has an entry for each point;
+// |out_largest| is the last point that fits, or SIZE_MAX. The points after the last one at which
+// the formula plan fits are planned for themselves, with the options that the formula plan was made
+// with (NULL: the defaults): until three in a row are proven not to fit and the others' loads are
+// above the capacity, and at most 16.
+STOW_API stow_status stow_formula_fit(stow_formula* formula, uint64_t capacity,
+                                      const stow_formula_options* options, stow_allocator allocator,
+                                      stow_diag* diag, stow_fit_point* out_points,
+                                      size_t* out_largest);
+
+// ---------------------------------------------------------------------------------------------
 // Writing. docs/plan-format.md describes the formats. The same formula plan gives the same bytes on
 // every machine. Only STOW_PLAN_JSON: otherwise STOW_ERR_INVALID_ARGUMENT.
 STOW_API stow_status stow_formula_write(const stow_formula* formula, stow_plan_format format,

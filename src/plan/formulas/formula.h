@@ -7,6 +7,7 @@
 //     walk.c       offsets, arena and load at a point
 //     at.c         the plan at a point
 //     terms.c      arenas as formulas
+//     fit.c        what fits into a capacity
 #ifndef STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_
 #define STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_
 
@@ -163,6 +164,10 @@ typedef struct stowi_plan_formula_kept {
   uint64_t most;  // bytes at any point
 } stowi_plan_formula_kept;
 
+// make.c: checks |given|, which may be NULL, and copies it and its planning options.
+stow_status stowi_plan_formula_load_options(const stow_formula_options* given,
+                                            stow_formula_options* out, stow_plan_options* out_plan,
+                                            stow_diag* diag);
 // Effects at the point that the twin is bound to; end them with stowi_plan_formula_end_effects.
 stow_status stowi_plan_formula_begin_effects(const stow_formula_effects* source,
                                              const stow_graph* bound, stow_allocator allocator,
