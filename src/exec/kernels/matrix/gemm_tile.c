@@ -1,7 +1,8 @@
 // The inner loops of products of f32 matrices, one version per vector width. A tile's sums are in
-// registers: with two vectors in each of eight rows, sixteen chains hide the latency,
-// and every ten loads feed sixteen fused multiply-adds. The last columns of c use the narrowest
-// tile that holds them. Compilers without vector extensions get the same loops in plain C.
+// registers: with two vectors in each of six rows, twelve chains hide the latency and leave room
+// for the factors, and every eight loads feed twelve fused multiply-adds. The last columns of c use
+// the narrowest tile that holds them. Compilers without vector extensions get the same loops in
+// plain C.
 #include "exec/kernels/matrix/gemm_tile.h"
 
 #include "exec/kernels/support/fma.h"
@@ -11,6 +12,11 @@
 
 #define STRING_OF(text) #text
 #define STRING(text) STRING_OF(text)
+
+#define NOINLINE __attribute__((noinline))
+
+typedef void (*tile_of_rows)(size_t depth, const stowi_kernel_tile_factors* f, float* c,
+                             size_t c_row, stowi_kernel_tile_mode mode);
 
 typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
 

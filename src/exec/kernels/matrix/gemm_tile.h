@@ -9,8 +9,8 @@
 
 #include "exec/kernels/matrix/gemm.h"
 
-#define STOWI_KERNEL_TILE_ROWS 8      // largest number of rows of a tile
-#define STOWI_KERNEL_TILE_COLUMNS 32  // no tile is wider
+#define STOWI_KERNEL_TILE_ROWS STOWI_KERNEL_GEMM_ROWS  // no tile is higher
+#define STOWI_KERNEL_TILE_COLUMNS 32                   // nor wider
 
 // What a tile multiplies: row i of a at step p is a[i * a_row + p * a_step], the columns of b at
 // step p begin at b[p * b_step], or at b[b_at[p]].
@@ -32,13 +32,13 @@ typedef enum stowi_kernel_tile_mode {
   STOWI_KERNEL_TILE_GO_ON
 } stowi_kernel_tile_mode;
 
-// |rows| × columns of c, each with a chain of |depth| steps along k. |rows| is 8, 4, 2 or 1.
+// |rows| × columns of c, each with a chain of |depth| steps along k. |rows| is 1 to 6.
 typedef void (*stowi_kernel_tile_function)(size_t rows, size_t depth,
                                            const stowi_kernel_tile_factors* factors, float* c,
                                            size_t c_row, stowi_kernel_tile_mode mode);
-// The most of these rows that are not above |left|.
+// Of |left| rows, those of the next tile.
 static inline size_t stowi_kernel_tile_rows(size_t left) {
-  return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+  return left < STOWI_KERNEL_TILE_ROWS ? left : STOWI_KERNEL_TILE_ROWS;
 }
 
 // c[0 … n) = (c or 0) + a[0]·b[row 0] + … + a[depth - 1]·b[row depth - 1], a chain that begins or

@@ -22,7 +22,7 @@
 #define LEAST_POSITIONS 64
 #define MOST_POSITIONS 1024
 #define STEP 16      // positions in a block are a multiple of it
-#define ROW_STEP 16  // of weights
+#define ROW_STEP 12  // of weights, whole panels
 
 typedef struct job {
   const stowi_kernel_conv* c;
