@@ -193,9 +193,11 @@ STOW_API stow_status stow_graph_add_output(stow_graph* graph, stow_value value, 
 STOW_API stow_status stow_graph_add_function(stow_graph* graph, stow_graph* function,
                                              stow_diag* diag);
 
-// Gives |count| symbols their values and infers all types again; dims with other symbols remain
-// expressions. STOW_ERR_NOT_FOUND if the graph has no such symbol; STOW_ERR_TYPE, naming the node,
-// if shapes no longer fit or a dim becomes negative.
+// Gives |count| symbols their values, which takes the place of their ranges, and infers all types
+// again, by the ranges of other symbols (type.h); dims with these remain expressions. |count| may
+// be 0. STOW_ERR_NOT_FOUND if the graph has no such symbol; STOW_ERR_INVALID_ARGUMENT for a value
+// outside the symbol's range; STOW_ERR_TYPE, naming the node, if shapes no longer fit or a dim
+// becomes negative.
 STOW_API stow_status stow_graph_bind(stow_graph* graph, const stow_str* names,
                                      const int64_t* values, size_t count, stow_diag* diag);
 

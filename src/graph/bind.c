@@ -28,7 +28,7 @@ typedef struct binder {
 } binder;
 
 static stow_status read_binding(binder* b, stow_str name, int64_t value) {
-  size_t symbol = stowi_graph_dims_find_symbol(b->graph->dims, name);
+  size_t symbol = stow_dims_find_symbol(b->graph->dims, name);
   if (symbol == SIZE_MAX) {
     return stowi_fail(b->diag, STOW_ERR_NOT_FOUND, "unknown dim \"%.*s\"", STOWI_STR_ARG(name));
   }
@@ -40,6 +40,14 @@ static stow_status read_binding(binder* b, stow_str name, int64_t value) {
   if (b->symbols[symbol] != STOW_DIM_INVALID) {
     return stowi_fail(b->diag, STOW_ERR_DUPLICATE, "dim \"%.*s\" is given twice",
                       STOWI_STR_ARG(name));
+  }
+  stow_dim_range range;
+  bool has_range = stow_dims_range(b->graph->dims, symbol, &range);
+  if (has_range && !stow_dim_range_has(&range, value)) {
+    return stowi_fail(b->diag, STOW_ERR_INVALID_ARGUMENT,
+                      "dim \"%.*s\" is %lld, which its range %lld..%lld/%lld does not have",
+                      STOWI_STR_ARG(name), (long long)value, (long long)range.min,
+                      (long long)range.max, (long long)range.step);
   }
   b->symbols[symbol] = value;
   return STOW_OK;
@@ -216,9 +224,24 @@ static stow_status rebind_all(binder* b) {
   return STOW_OK;
 }
 
+// Symbols whose ranges have one value get it.
+static void read_fixed(binder* b) {
+  for (size_t i = 0; i < b->symbol_count; ++i) {
+    int64_t value;
+    if (b->symbols[i] == STOW_DIM_INVALID && stowi_graph_dims_fixed(b->graph->dims, i, &value)) {
+      b->symbols[i] = value;
+    }
+  }
+}
+
 // Swaps the binding's results with the graph's.
 static void take_over(binder* b) {
   stow_graph* graph = b->graph;
+  for (size_t i = 0; i < b->symbol_count; ++i) {
+    if (b->symbols[i] != STOW_DIM_INVALID) {
+      (void)stow_dims_set_range(graph->dims, i, NULL);
+    }
+  }
   uint32_t* types = graph->value_types.data;
   graph->value_types.data = b->types;
   b->types = types;
@@ -244,6 +267,7 @@ stow_status stow_graph_bind(stow_graph* graph, const stow_str* names, const int6
     status = read_binding(&b, names[i], values[i]);
   }
   if (status == STOW_OK) {
+    read_fixed(&b);
     status = rebind_all(&b);
   }
   if (status == STOW_OK && graph->values.count != 0) {

@@ -24,6 +24,7 @@ typedef struct cli_plan_job {
   stow_prepare_options kernels;      // of a plan that another command may run
   uint32_t saved_threads;            // of kernels, for which a saved plan was made
   bool runs_at_once;                 // an executor is made of it, which proves the plan
+  bool takes_ranges;                 // symbols may have ranges: the plan is a formula plan
   stow_prepared* prepared;           // where it is
   stow_effects* effects;             // of what is prepared, where it is
   cli_order_kind order;
