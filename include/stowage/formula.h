@@ -132,8 +132,8 @@ typedef struct stow_formula_region {
   size_t buffer_count;
   size_t edge_count;   // pairs of which one is known to lie below the other, that are kept
   size_t worst_point;  // as above, of this region
-  size_t sum_count;    // the arena is the largest of so many sums,
-  bool is_exact;       // at every point of the region; false: it may be larger at some
+  size_t sum_count;    // the arena is the largest of so many sums at every point of the region,
+  uint64_t slack;      // or less by at most this many bytes; UINT64_MAX: it may be larger
 } stow_formula_region;
 // STOW_ERR_NOT_FOUND past the end.
 STOW_API stow_status stow_formula_describe_region(const stow_formula* formula, size_t region,
@@ -167,6 +167,34 @@ STOW_API uint64_t stow_formula_walk_to(stow_formula_walk* walk, size_t point);
 // The value's bytes there; false if it has none.
 STOW_API bool stow_formula_walk_slot(stow_formula_walk* walk, stow_value value,
                                      stow_slot* out_slot);
+
+// ---------------------------------------------------------------------------------------------
+// What fits into a capacity
+
+typedef enum stow_fit_kind {
+  STOW_FIT_YES,     // the formula plan does
+  STOW_FIT_OWN,     // a plan made at this point alone does
+  STOW_FIT_NO,      // proven: no plan does, in any order that the options allow
+  STOW_FIT_LOAD,    // not searched; the load is above the capacity in the formula plan's order
+  STOW_FIT_UNKNOWN  // none was found, and no proof that there is none
+} stow_fit_kind;
+
+// Closed: it never grows.
+typedef struct stow_fit_point {
+  stow_fit_kind kind;
+  uint64_t arena_size;  // of the formula plan, or of the plan made at this point
+  uint64_t load;        // of the formula plan
+} stow_fit_point;
+
+// Finds out which points fit in |capacity| bytes. |out_points| has an entry for each point;
+// |out_largest| is the last point that fits, or SIZE_MAX. The points after the last one at which
+// the formula plan fits are planned for themselves, with the options that the formula plan was made
+// with (NULL: the defaults): until three in a row are proven not to fit and the others' loads are
+// above the capacity, and at most 16.
+STOW_API stow_status stow_formula_fit(stow_formula* formula, uint64_t capacity,
+                                      const stow_formula_options* options, stow_allocator allocator,
+                                      stow_diag* diag, stow_fit_point* out_points,
+                                      size_t* out_largest);
 
 // ---------------------------------------------------------------------------------------------
 // Writing. docs/plan-format.md describes the formats. The same formula plan gives the same bytes on

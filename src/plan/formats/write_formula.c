@@ -38,8 +38,9 @@ static stow_status write_symbols(const stow_formula* formula, stow_writer writer
 
 static stow_status write_sums(const stow_formula* formula, size_t number, stow_writer writer) {
   const stowi_plan_formula_region* region = formula->regions.data[number];
-  STOW_TRY(
-      stowi_printf(writer, ", \"exact\": %s, \"arena\": [", region->is_exact ? "true" : "false"));
+  STOW_TRY(region->slack == UINT64_MAX
+               ? stowi_put(writer, ", \"slack\": null, \"arena\": [")
+               : stowi_printf(writer, ", \"slack\": %" PRIu64 ", \"arena\": [", region->slack));
   for (size_t i = 0; i < region->sum_count; ++i) {
     stow_string text;
     stow_string_init(&text, formula->allocator);

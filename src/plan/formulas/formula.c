@@ -370,7 +370,7 @@ stow_status stow_formula_describe_region(const stow_formula* formula, size_t reg
     one.buffer_count = from->buffer_count;
     one.edge_count = from->orientation->edge_count;
     one.sum_count = from->sum_count;
-    one.is_exact = from->is_exact;
+    one.slack = from->slack;
     one.worst_point = SIZE_MAX;
     for (size_t i = formula->point_count; i-- > 0;) {
       if (formula->region_at[i] == region) {

@@ -7,6 +7,7 @@
 //     walk.c       offsets, arena and load at a point
 //     at.c         the plan at a point
 //     terms.c      arenas as formulas
+//     fit.c        what fits into a capacity
 #ifndef STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_
 #define STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_
 
@@ -88,9 +89,9 @@ typedef struct stowi_plan_formula_region {
   stowi_place_orientation* orientation;
   uint64_t* arena;  // by point; UINT64_MAX: does not hold there
   uint64_t* load;
-  size_t sum_count;  // the arena is the largest of these, at every point of the region
+  size_t sum_count;  // the arena is at most the largest of these, at every point of the region,
   stow_dim* sums;
-  bool is_exact;  // it is: otherwise it may be larger
+  uint64_t slack;  // and less by at most this; UINT64_MAX: it may be larger
 } stowi_plan_formula_region;
 
 struct stow_formula {
@@ -163,6 +164,10 @@ typedef struct stowi_plan_formula_kept {
   uint64_t most;  // bytes at any point
 } stowi_plan_formula_kept;
 
+// make.c: checks |given|, which may be NULL, and copies it and its planning options.
+stow_status stowi_plan_formula_load_options(const stow_formula_options* given,
+                                            stow_formula_options* out, stow_plan_options* out_plan,
+                                            stow_diag* diag);
 // Effects at the point that the twin is bound to; end them with stowi_plan_formula_end_effects.
 stow_status stowi_plan_formula_begin_effects(const stow_formula_effects* source,
                                              const stow_graph* bound, stow_allocator allocator,

@@ -323,8 +323,9 @@ static void release(atlas* a) {
   STOWI_ARRAY_FREE(maker->allocator, maker->kept, maker->kept_count);
 }
 
-static stow_status load_options(const stow_formula_options* given, stow_formula_options* out,
-                                stow_plan_options* out_plan, stow_diag* diag) {
+stow_status stowi_plan_formula_load_options(const stow_formula_options* given,
+                                            stow_formula_options* out, stow_plan_options* out_plan,
+                                            stow_diag* diag) {
   stow_formula_options_init(out);
   if (given != NULL) {
     STOW_TRY(stowi_load_struct(out, given, sizeof(*out), "stow_formula_options", diag));
@@ -345,7 +346,7 @@ stow_status stow_formula_make(const stow_graph* graph, const stow_formula_option
   *out_formula = NULL;
   stow_formula_options asked;
   stowi_plan_formula_maker maker = {.allocator = allocator, .diag = diag};
-  STOW_TRY(load_options(options, &asked, &maker.options, diag));
+  STOW_TRY(stowi_plan_formula_load_options(options, &asked, &maker.options, diag));
   STOW_TRY(stowi_plan_formula_create(graph, allocator, diag, &maker.formula));
   maker.effects = asked.effects;
   memcpy(maker.formula->strategy, maker.options.strategy->name,

@@ -1,7 +1,9 @@
-// The arena of a region as a formula: the largest of a few sums, which equals it at every point. A
-// sum is a chain from the bottom of the arena to its top, each buffer on the one below: no arena is
-// smaller than any of them, and at each point one reaches it. So chains are collected, from the
-// last point down, until at every point the largest of those found so far is the arena.
+// The arena of a region as a formula: the largest of a few sums, which is not below it at any
+// point. A sum is a chain from the bottom of the arena to its top, each buffer on the one below: no
+// arena is smaller than any of them, and at each point one reaches it. So chains are collected,
+// from the last point down, until at every point the largest of those found so far is the arena.
+// Scratch whose sizes are a table counts with the largest one of the region: then the formula may
+// be above the arena, by its *slack*.
 #include <string.h>
 
 #include "base/diag.h"
@@ -13,18 +15,29 @@
 typedef struct seeker {
   stow_formula* formula;
   stowi_plan_formula_region* region;
+  uint32_t number;  // of the region
   stow_formula_walk* walk;
   stow_dims* dims;
   STOWI_VEC(stow_dim) found;
 } seeker;
 
-// The expression of the terms that gives |number| at the walk's point; STOW_DIM_INVALID if that is
-// a table.
+// The expression, or the most of a table at any point of the region.
+static stow_dim dim_of(const seeker* s, uint32_t expr) {
+  const stowi_plan_formula_expr* from = &s->formula->exprs.data[expr];
+  uint64_t most = 0;
+  for (size_t point = 0; from->table != NULL && point < s->formula->point_count; ++point) {
+    bool is_here = s->formula->region_at[point] == s->number;
+    most = is_here && from->table[point] > most ? from->table[point] : most;
+  }
+  return from->table == NULL ? from->dim : (stow_dim)most;
+}
+
+// The expression of the terms that gives |number| at the walk's point.
 static stow_dim term_with(const seeker* s, uint32_t first, uint32_t end, uint64_t number) {
   for (uint32_t i = first; i < end; ++i) {
     uint32_t expr = s->region->terms[i];
     if (stowi_plan_formula_number(s->walk, expr) == number) {
-      return s->formula->exprs.data[expr].dim;
+      return dim_of(s, expr);
     }
   }
   return STOW_DIM_INVALID;
@@ -106,7 +119,7 @@ static stow_dim size_of(const seeker* s, const stowi_plan_formula_buffer* buffer
   if (buffer->most >= size || size == buffer->empty_size) {
     return (stow_dim)(buffer->most > size ? buffer->most : size);
   }
-  return s->formula->exprs.data[buffer->size].dim;
+  return dim_of(s, buffer->size);
 }
 
 // The chain to the highest end at the walk's point.
@@ -123,23 +136,39 @@ static stow_dim chain_at(seeker* s, size_t* chain) {
   return 0;
 }
 
-static bool is_reached(const seeker* s) {
+// The largest of the sums at the walk's point.
+static uint64_t largest_sum(const seeker* s) {
+  uint64_t largest = 0;
   for (size_t i = 0; i < s->found.count; ++i) {
     int64_t number;
     if (stow_dim_evaluate(s->dims, s->found.data[i], s->walk->values, &number) == STOW_OK &&
-        number >= 0 && (uint64_t)number == s->walk->arena) {
-      return true;
+        number >= 0 && (uint64_t)number > largest) {
+      largest = (uint64_t)number;
     }
   }
-  return false;
+  return largest;
 }
 
-// False if there is no such formula: scratch is a table, or there are too many chains.
-static stow_status seek(seeker* s, uint32_t number, size_t* chain, bool* out_found) {
+static bool is_reached(const seeker* s) { return largest_sum(s) >= s->walk->arena; }
+
+static uint64_t slack_of(const seeker* s) {
+  uint64_t slack = 0;
+  for (size_t point = 0; point < s->formula->point_count; ++point) {
+    if (s->formula->region_at[point] == s->number &&
+        stowi_plan_formula_walk_region(s->walk, s->region, point)) {
+      uint64_t above = largest_sum(s) - s->walk->arena;
+      slack = above > slack ? above : slack;
+    }
+  }
+  return slack;
+}
+
+// False if there is no such formula, or there are too many chains.
+static stow_status seek(seeker* s, size_t* chain, bool* out_found) {
   stow_formula* formula = s->formula;
   *out_found = true;
   for (size_t point = formula->point_count; point-- > 0 && *out_found;) {
-    if (formula->region_at[point] != number ||
+    if (formula->region_at[point] != s->number ||
         !stowi_plan_formula_walk_region(s->walk, s->region, point) || is_reached(s)) {
       continue;
     }
@@ -163,6 +192,7 @@ static stow_status find_terms(stow_formula* formula, uint32_t number, stow_formu
   stowi_plan_formula_region* region = formula->regions.data[number];
   seeker s = {.formula = formula,
               .region = region,
+              .number = number,
               .walk = walk,
               .dims = stow_graph_edit_dims(formula->graph)};
   size_t* chain = STOWI_ARRAY(formula->allocator, size_t, region->buffer_count);
@@ -170,10 +200,10 @@ static stow_status find_terms(stow_formula* formula, uint32_t number, stow_formu
     return STOW_ERR_OUT_OF_MEMORY;
   }
   bool found;
-  stow_status status = seek(&s, number, chain, &found);
+  stow_status status = seek(&s, chain, &found);
   STOWI_ARRAY_FREE(formula->allocator, chain, region->buffer_count);
   if (status == STOW_OK) {
-    region->is_exact = found;
+    region->slack = found ? slack_of(&s) : UINT64_MAX;
     region->sums = STOWI_ARRAY(formula->allocator, stow_dim, s.found.count);
     region->sum_count = s.found.count;
     status = region->sums == NULL ? STOW_ERR_OUT_OF_MEMORY : STOW_OK;

@@ -15,6 +15,7 @@ typedef struct cli_bind {
 
 typedef struct cli_binds {
   cli_list list;        // of cli_bind, no name twice
+  bool takes_unknown;   // NAME=? is a range, too
   bool allows_unknown;  // names that no graph has, also those of other options
 } cli_binds;
 

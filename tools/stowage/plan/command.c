@@ -246,7 +246,7 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
   cli_plan_request_place_weights(&j->request, in_file);
   CLI_TRY(find_graphs(j));
   if (j->takes_ranges && cli_has_ranges(j->graph)) {
-    return cli_formula_run(j);
+    return CLI_YES;
   }
   CLI_TRY(make_plan(j));
   return j->runs_at_once ? CLI_YES : prove_plan(j);
@@ -269,8 +269,9 @@ static cli_exit run_job(job* j) {
   j->takes_ranges = true;
   code = code == CLI_YES ? cli_plan_job_make(j) : code;
   if (code == CLI_YES && j->plan == NULL) {
+    code = cli_formula_run(j);
     cli_plan_job_close(j);
-    return code;  // of a range: it is written
+    return code;
   }
   bool shows_hints =
       j->request.format == CLI_FORMAT_SUMMARY || j->request.format == CLI_FORMAT_JSON;

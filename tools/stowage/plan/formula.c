@@ -6,24 +6,17 @@
 
 #include "files/output.h"
 
-// Effects at one point, and what owns them.
-typedef struct local_effects {
-  struct local_effects* next;
+struct cli_formula_local {
+  cli_formula_local* next;
   stow_effects* effects;
   stow_prepared* prepared;
-} local_effects;
-
-typedef struct source {
-  const cli_plan_job* job;
-  local_effects* first;
-  cli_exit code;  // of a complaint
-} source;
+};
 
 static stow_status begin_effects(void* user, const stow_graph* bound, stow_allocator allocator,
                                  stow_diag* diag, stow_effects** out_effects) {
-  source* s = user;
+  cli_formula* s = user;
   const cli_plan_job* job = s->job;
-  local_effects* own = calloc(1, sizeof *own);
+  cli_formula_local* own = calloc(1, sizeof *own);
   if (own == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
@@ -50,12 +43,12 @@ static stow_status begin_effects(void* user, const stow_graph* bound, stow_alloc
 }
 
 static void end_effects(void* user, stow_effects* effects) {
-  source* s = user;
-  local_effects** at = &s->first;
+  cli_formula* s = user;
+  cli_formula_local** at = &s->first;
   while ((*at)->effects != effects) {
     at = &(*at)->next;
   }
-  local_effects* own = *at;
+  cli_formula_local* own = *at;
   *at = own->next;
   if (own->prepared == NULL) {
     stow_effects_destroy(own->effects);
@@ -64,31 +57,46 @@ static void end_effects(void* user, stow_effects* effects) {
   free(own);
 }
 
-cli_exit cli_formula_make(cli_plan_job* job, const stow_plan_options* options,
-                          stow_formula** out_formula) {
-  source s = {.job = job, .code = CLI_YES};
-  stow_plan_options plan = *options;
-  plan.rewrite = job->stamp[0] == '\0' ? NULL : job->stamp;
-  plan.order =
-      cli_plan_request_order(&job->request, cli_source_is_model(&job->source)) == CLI_ORDER_AUTO
-          ? STOW_ORDER_AUTO
-          : STOW_ORDER_GIVEN;
-  stow_formula_options asked;
-  stow_formula_options_init(&asked);
-  asked.plan = &plan;
-  asked.effects = (stow_formula_effects){begin_effects, end_effects, &s};
+// What is for one shape, or one graph.
+static cli_exit check_request(const cli_plan_request* request) {
+  const char* option = request->layout_from != NULL                   ? "layout-from"
+                       : request->start != NULL                       ? "start"
+                       : request->explain                             ? "explain"
+                       : cli_plan_request_order_file(request) != NULL ? "order FILE"
+                                                                      : NULL;
+  return option == NULL ? CLI_YES
+                        : cli_fail(CLI_USAGE, "--%s is for one shape, not for a range", option);
+}
+
+cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job) {
+  *f = (cli_formula){.job = job, .code = CLI_YES};
+  CLI_TRY(check_request(&job->request));
+  CLI_TRY(cli_plan_request_options(&job->request, &f->plan));
+  f->plan.rewrite = job->stamp[0] == '\0' ? NULL : job->stamp;
+  f->plan.capacity = STOW_NO_CAPACITY;
+  bool is_model = cli_source_is_model(&job->source);
+  bool is_free = cli_plan_request_order(&job->request, is_model) == CLI_ORDER_AUTO;
+  f->plan.order = is_free ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;
+  stow_formula_options_init(&f->options);
+  f->options.plan = &f->plan;
+  f->options.effects = (stow_formula_effects){begin_effects, end_effects, f};
   stow_diag diag = cli_diag();
   stow_allocator heap = stow_allocator_default();
-  stow_status status = stow_formula_make(job->graph, &asked, heap, &diag, out_formula);
+  stow_status status = stow_formula_make(job->graph, &f->options, heap, &diag, &f->formula);
   if (status != STOW_OK) {
-    return s.code != CLI_YES ? s.code
-                             : cli_fail_graph(job->source.label, job->graph, status, &diag);
+    return f->code != CLI_YES ? f->code
+                              : cli_fail_graph(job->source.label, job->graph, status, &diag);
   }
-  status = stow_formula_check(*out_formula, &asked.effects, heap, &diag);
+  status = stow_formula_check(f->formula, &f->options.effects, heap, &diag);
   if (status == STOW_ERR_VIOLATION) {
     return cli_fail(CLI_NO, "internal error: the plan is wrong: %s", cli_diag_text(status, &diag));
   }
   return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+}
+
+void cli_formula_free(cli_formula* f) {
+  stow_formula_destroy(f->formula);
+  f->formula = NULL;
 }
 
 static cli_exit write_formula(const stow_formula* formula, const cli_plan_job* job,
@@ -104,18 +112,19 @@ static cli_exit write_formula(const stow_formula* formula, const cli_plan_job* j
 }
 
 cli_exit cli_formula_run(cli_plan_job* job) {
-  stow_plan_options options;
-  stow_formula* formula = NULL;
-  cli_exit code = cli_plan_request_options(&job->request, &options);
-  code = code == CLI_YES ? cli_formula_make(job, &options, &formula) : code;
+  if (job->request.capacity != STOW_NO_CAPACITY) {
+    return cli_fail(CLI_USAGE, "--capacity is for one shape; for a range use stowage fit");
+  }
+  cli_formula f;
+  cli_exit code = cli_formula_make(&f, job);
   if (code == CLI_YES) {
     cli_output output;
     code = cli_output_open(&output, job->request.output);
     if (code == CLI_YES) {
-      code = write_formula(formula, job, &output);
+      code = write_formula(f.formula, job, &output);
     }
     code = cli_output_end(&output, code);
   }
-  stow_formula_destroy(formula);
+  cli_formula_free(&f);
   return code;
 }

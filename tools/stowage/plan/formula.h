@@ -6,10 +6,22 @@
 
 #include "plan/job.h"
 
-// Makes a formula plan of the job's graph, with its effects and |options|, and proves it.
-// Complains.
-cli_exit cli_formula_make(cli_plan_job* job, const stow_plan_options* options,
-                          stow_formula** out_formula);
+// Effects at one point, and what owns them.
+typedef struct cli_formula_local cli_formula_local;
+
+// A formula plan in the making. End with cli_formula_free.
+typedef struct cli_formula {
+  const cli_plan_job* job;
+  stow_plan_options plan;
+  stow_formula_options options;
+  cli_formula_local* first;
+  cli_exit code;  // of a complaint while effects were made
+  stow_formula* formula;
+} cli_formula;
+
+// Makes a formula plan of the job's graph, with its request and effects, and proves it. Complains.
+cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job);
+void cli_formula_free(cli_formula* f);
 // `stowage plan` with such a graph, which the job has found. Complains.
 cli_exit cli_formula_run(cli_plan_job* job);
 

@@ -94,17 +94,21 @@ static void print_sums(const stow_formula* formula, size_t region, cli_output* o
   stow_formula_region info = {.struct_size = sizeof info};
   stow_formula_describe_region(formula, region, &info);
   size_t shown = info.sum_count < SHOWN_SUMS ? info.sum_count : SHOWN_SUMS;
-  bool is_whole = info.is_exact && shown == info.sum_count;
+  bool is_whole = info.slack != UINT64_MAX && shown == info.sum_count;
   cli_print(output, "    arena         %s", info.sum_count > 1 || !is_whole ? "max(" : "");
   for (size_t i = 0; i < shown; ++i) {
     cli_print(output, "%s", i == 0 ? "" : ",\n                      ");
     print_sum(formula, region, i, output);
   }
-  cli_print(output, "%s%s\n",
+  cli_print(output, "%s%s",
             is_whole     ? ""
             : shown == 0 ? "…"
                          : ", …",
             info.sum_count > 1 || !is_whole ? ")" : "");
+  if (is_whole && info.slack != 0) {
+    cli_print(output, ", or up to %" PRIu64 " B less", info.slack);
+  }
+  cli_print(output, "\n");
 }
 
 static void print_region(const stow_formula* formula, size_t region, cli_output* output) {

@@ -40,7 +40,8 @@ typedef struct cli_plan_job {
 } cli_plan_job;
 
 // Reads the request's first file, binds and plans its graph, and proves the plan unless that is
-// done later. Complains. All
+// done later. If it takes ranges and the graph has some, there is no plan then: see formula.h.
+// Complains. All
 // but the request and |runs| is zero before; end with cli_plan_job_close, whatever it returned.
 cli_exit cli_plan_job_make(cli_plan_job* job);
 // The same with a plan that was saved in |path|, proven: of the graph that the job has found, or
