@@ -98,6 +98,38 @@ static inline __attribute__((always_inline)) TARGET void NAME(stream_of)(
   }
 }
 
+static inline __attribute__((always_inline)) TARGET void NAME(window_of)(
+    size_t vectors, size_t depth, const float* a, const float* b, const uint32_t* at, float bias,
+    float* c) {
+  NAME(vector) sum[4];
+  for (size_t v = 0; v < vectors; ++v) {
+    sum[v] = bias - (NAME(vector)){0};
+  }
+  for (size_t p = 0; p < depth; ++p) {
+    NAME(vector) x = a[p] - (NAME(vector)){0};
+    for (size_t v = 0; v < vectors; ++v) {
+      sum[v] = FUSE(*(const NAME(vector)*)(b + at[p] + v * LANES), x, sum[v]);
+    }
+  }
+  for (size_t v = 0; v < vectors; ++v) {
+    *(NAME(vector)*)(c + v * LANES) = sum[v];
+  }
+}
+
+static TARGET void NAME(window)(size_t count, size_t depth, const float* a, const float* b,
+                                const uint32_t* at, float bias, float* c) {
+  size_t i = 0;
+  for (; i + 3 * LANES < count; i += (size_t)4 * LANES) {
+    NAME(window_of)(4, depth, a, b + i, at, bias, c + i);
+  }
+  for (; i + LANES < count; i += (size_t)2 * LANES) {
+    NAME(window_of)(2, depth, a, b + i, at, bias, c + i);
+  }
+  if (i < count) {
+    NAME(window_of)(1, depth, a, b + i, at, bias, c + i);
+  }
+}
+
 static TARGET void NAME(stream)(size_t n, size_t depth, const float* a, const float* b,
                                 size_t b_row, float* c, bool goes_on) {
   if (depth == STOWI_KERNEL_STREAM_DEPTH) {
@@ -191,7 +223,8 @@ static const stowi_kernel_tiles NAME(tiles) = {.name = STRING(NAME(tiles)),
                                                .tile = NAME(tile),
                                                .narrower = &NAME(narrow),
                                                .stream = NAME(stream),
-                                               .turned = TURNED};
+                                               .turned = TURNED,
+                                               .window = NAME(window)};
 #endif
 
 #undef NAME

@@ -164,6 +164,17 @@ static void plain_turned(size_t depth, const float* a, size_t a_step, float alph
   }
 }
 
+static void plain_window(size_t count, size_t depth, const float* a, const float* b,
+                         const uint32_t* at, float bias, float* c) {
+  for (size_t i = 0; i < count; ++i) {
+    float sum = bias;
+    for (size_t p = 0; p < depth; ++p) {
+      sum = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, b[at[p] + i], a[p], sum);
+    }
+    c[i] = sum;
+  }
+}
+
 static void plain_column_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
                               float* c, size_t c_row, stowi_kernel_tile_mode mode) {
   plain_tile_of(1, rows, depth, f, c, c_row, mode);
@@ -171,8 +182,8 @@ static void plain_column_tile(size_t rows, size_t depth, const stowi_kernel_tile
 
 static const stowi_kernel_tiles plain_column = {
     .name = "plain_column", .columns = 1, .tile = plain_column_tile};
-static const stowi_kernel_tiles plain_tiles = {"plain_tiles", COLUMNS,      plain_tile,
-                                               &plain_column, plain_stream, plain_turned};
+static const stowi_kernel_tiles plain_tiles = {
+    "plain_tiles", COLUMNS, plain_tile, &plain_column, plain_stream, plain_turned, plain_window};
 
 #endif
 

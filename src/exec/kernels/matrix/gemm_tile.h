@@ -54,6 +54,13 @@ typedef void (*stowi_kernel_turned_function)(size_t depth, const float* a, size_
                                              float alpha, const float* b, size_t apart, float* c,
                                              stowi_kernel_tile_mode mode);
 
+// c[i] = bias + a[0]·b[at[0] + i] + … + a[depth - 1]·b[at[depth - 1] + i] for i < count, one chain
+// that begins as the bias; up to 15 elements more are read behind those of b, and written to c.
+#define STOWI_KERNEL_WINDOW_MORE 15
+typedef void (*stowi_kernel_window_function)(size_t count, size_t depth, const float* a,
+                                             const float* b, const uint32_t* at, float bias,
+                                             float* c);
+
 typedef struct stowi_kernel_tiles {
   const char* name;
   size_t columns;  // of a tile
@@ -62,6 +69,7 @@ typedef struct stowi_kernel_tiles {
   // Of the widest tiles of a machine alone:
   stowi_kernel_stream_function stream;
   stowi_kernel_turned_function turned;
+  stowi_kernel_window_function window;
 } stowi_kernel_tiles;
 
 // All that this processor has, the plainest first; NULL from some |i| on.

@@ -1,4 +1,4 @@
-// Convolution of floats as a matrix product, or row by row (conv_rows.c).
+// Convolution of floats as a matrix product, or channel by channel (depthwise.c, conv_f64.c).
 #include "exec/kernels/spatial/conv.h"
 
 #include "exec/kernels/matrix/gemm.h"
