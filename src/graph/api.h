@@ -7,6 +7,7 @@
 #include "base/shared.h"
 #include "graph/copy.h"
 #include "graph/dims/dims.h"
+#include "graph/twin.h"
 
 // Parts of a graph as text for diagnostics, cut where they are long.
 typedef struct stowi_graph_text {

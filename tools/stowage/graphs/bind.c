@@ -14,8 +14,16 @@ static cli_bind* bind_at(const cli_binds* binds, size_t index) {
   return (cli_bind*)binds->list.items + index;
 }
 
+// `?`.
+#define UNKNOWN_MAX 1024
+
 // `N`, `MIN..MAX` or `MIN..MAX/STEP`.
-static cli_exit read_range(const char* option, stow_str name, stow_str text, stow_dim_range* out) {
+static cli_exit read_range(const cli_binds* binds, const char* option, stow_str name, stow_str text,
+                           stow_dim_range* out) {
+  if (binds->takes_unknown && text.size == 1 && text.data[0] == '?') {
+    *out = (stow_dim_range){1, UNKNOWN_MAX, 1};
+    return CLI_YES;
+  }
   size_t dots = 0;
   while (dots < text.size && text.data[dots] != '.') {
     ++dots;
@@ -56,7 +64,7 @@ static bool is_number(const cli_bind* bind) { return bind->range.min == bind->ra
 
 static cli_exit add_one(cli_binds* binds, const char* option, stow_str name, stow_str text) {
   cli_bind bind = {.name = name};
-  CLI_TRY(read_range(option, name, text, &bind.range));
+  CLI_TRY(read_range(binds, option, name, text, &bind.range));
   for (size_t i = 0; i < binds->list.count; ++i) {
     if (stow_str_equal(bind_at(binds, i)->name, name)) {
       const stow_dim_range* first = &bind_at(binds, i)->range;
@@ -189,6 +197,21 @@ static void list_free(const stow_graph* graph, bool with_range, char* out, size_
       list_symbol(stow_dims_symbol_name(dims, i), out, capacity, &used);
     }
   }
+}
+
+bool cli_has_ranges(const stow_graph* graph) {
+  const stow_dims* dims = stow_graph_dims(graph);
+  stow_dim_range range;
+  bool has_any = false;
+  for (size_t i = 0; i < stow_dims_symbol_count(dims); ++i) {
+    if (is_free(graph, i)) {
+      if (!stow_dims_range(dims, i, &range)) {
+        return false;
+      }
+      has_any = true;
+    }
+  }
+  return has_any;
 }
 
 cli_exit cli_require_bound(const char* label, const stow_graph* graph) {

@@ -15,6 +15,7 @@ typedef struct cli_bind {
 
 typedef struct cli_binds {
   cli_list list;        // of cli_bind, no name twice
+  bool takes_unknown;   // NAME=? is a range, too
   bool allows_unknown;  // names that no graph has, also those of other options
 } cli_binds;
 
@@ -31,6 +32,8 @@ cli_exit cli_binds_require_used(const cli_binds* binds, const stow_graph* graph)
 // The same where there are several graphs.
 cli_exit cli_binds_require_any(const cli_binds* binds);
 // Complains where |graph| has symbols without a value, with all of them.
+// Whether it has symbols, and all of them have ranges.
+bool cli_has_ranges(const stow_graph* graph);
 cli_exit cli_require_bound(const char* label, const stow_graph* graph);
 
 #endif  // STOWAGE_TOOLS_GRAPHS_BIND_H_
