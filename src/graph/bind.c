@@ -25,6 +25,7 @@ typedef struct binder {
   stowi_graph_marks* value_marks;  // per value; those of an earlier pass stay
   bool is_again;  // an argument turned out to be upper-bounded: its readers were inferred wrongly
   stowi_graph_known_store known;  // replaces the old store
+  stow_graph** functions;         // by function: bound, or NULL if it stays as it is
 } binder;
 
 static stow_status read_binding(binder* b, stow_str name, int64_t value) {
@@ -224,6 +225,59 @@ static stow_status rebind_all(binder* b) {
   return STOW_OK;
 }
 
+// ---------------------------------------------------------------------------------------------
+// Functions have symbols of the graph too
+
+// A copy of |function| with its symbols bound, but for the first, its rows; NULL if none of them is
+// bound.
+static stow_status bind_function(binder* b, const stow_graph* function, stow_graph** out) {
+  const stow_dims* dims = function->dims;
+  size_t count = stow_dims_symbol_count(dims);
+  for (size_t i = 1; i < count; ++i) {
+    stow_str name = stow_dims_symbol_name(dims, i);
+    size_t symbol = stow_dims_find_symbol(b->graph->dims, name);
+    if (symbol == SIZE_MAX || symbol >= b->symbol_count || b->symbols[symbol] == STOW_DIM_INVALID) {
+      continue;
+    }
+    if (*out == NULL) {
+      STOW_TRY(stowi_graph_copy(function, b->graph->allocator, b->diag, out));
+    }
+    STOW_TRY(stow_graph_bind(*out, &name, &b->symbols[symbol], 1, b->diag));
+  }
+  return STOW_OK;
+}
+
+// Exchanges bound functions and those of the graph.
+static void swap_functions(binder* b) {
+  for (size_t i = 0; b->functions != NULL && i < b->graph->functions.count; ++i) {
+    if (b->functions[i] != NULL) {
+      stow_graph* other = b->graph->functions.data[i];
+      b->graph->functions.data[i] = b->functions[i];
+      b->functions[i] = other;
+    }
+  }
+}
+
+static stow_status bind_functions(binder* b) {
+  size_t count = b->graph->functions.count;
+  b->functions = STOWI_ARRAY_ZERO(b->graph->allocator, stow_graph*, count);
+  STOW_TRY(stowi_need_memory(b->functions != NULL, b->diag));
+  for (size_t i = 0; i < count; ++i) {
+    STOW_TRY(bind_function(b, b->graph->functions.data[i], &b->functions[i]));
+  }
+  return STOW_OK;
+}
+
+static void free_functions(binder* b) {
+  size_t count = b->graph->functions.count;
+  for (size_t i = 0; b->functions != NULL && i < count; ++i) {
+    stow_graph_destroy(b->functions[i]);
+  }
+  STOWI_ARRAY_FREE(b->graph->allocator, b->functions, count);
+}
+
+// ---------------------------------------------------------------------------------------------
+
 // Symbols whose ranges have one value get it.
 static void read_fixed(binder* b) {
   for (size_t i = 0; i < b->symbol_count; ++i) {
@@ -268,11 +322,19 @@ stow_status stow_graph_bind(stow_graph* graph, const stow_str* names, const int6
   }
   if (status == STOW_OK) {
     read_fixed(&b);
+    status = bind_functions(&b);
+  }
+  if (status == STOW_OK) {
+    swap_functions(&b);
     status = rebind_all(&b);
+    if (status != STOW_OK) {
+      swap_functions(&b);
+    }
   }
   if (status == STOW_OK && graph->values.count != 0) {
     take_over(&b);
   }
+  free_functions(&b);
   release(&b);
   return status;
 }

@@ -1,6 +1,7 @@
 // A twin is a copy whose table of types points to types of its own. Binding overwrites them, and
 // the known elements; numbers of types, and so everything else, stay as they are. Two types that
 // are different as expressions may become equal: nothing depends on their numbers being different.
+// Functions, which have symbols of the graph too, are overwritten in the same way.
 #include "graph/twin.h"
 
 #include <string.h>
@@ -18,6 +19,14 @@ struct stowi_graph_twin {
   stow_type* bound;
   size_t element_count;
   int64_t* elements;  // known elements with symbols; floats as they are
+  // Of a function: which symbol of the graph each of its own is, SIZE_MAX for its rows, and their
+  // numbers.
+  bool is_function;
+  size_t symbol_count;
+  size_t* symbols;
+  int64_t* values;
+  size_t function_count;
+  stowi_graph_twin** functions;
 };
 
 static stow_status fill(stowi_graph_twin* twin) {
@@ -41,6 +50,47 @@ static stow_status fill(stowi_graph_twin* twin) {
   return STOW_OK;
 }
 
+// ---------------------------------------------------------------------------------------------
+// Functions
+
+// The twin of a function, which stays where it is.
+static stow_status add_function(stowi_graph_twin* of, stow_graph* function) {
+  stowi_graph_twin* twin = STOWI_NEW(of->allocator, stowi_graph_twin);
+  if (twin == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  of->functions[of->function_count++] = twin;
+  twin->allocator = of->allocator;
+  twin->is_function = true;
+  twin->graph = function;
+  twin->symbol_count = stow_dims_symbol_count(function->dims);
+  twin->symbols = STOWI_ARRAY(of->allocator, size_t, twin->symbol_count);
+  twin->values = STOWI_ARRAY(of->allocator, int64_t, twin->symbol_count);
+  if (twin->symbols == NULL || twin->values == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  for (size_t i = 0; i < twin->symbol_count; ++i) {
+    stow_str name = stow_dims_symbol_name(function->dims, i);
+    twin->symbols[i] = i == 0 ? SIZE_MAX : stow_dims_find_symbol(of->graph->dims, name);
+  }
+  return fill(twin);
+}
+
+static stow_status add_functions(stowi_graph_twin* twin) {
+  size_t count = twin->graph->functions.count;
+  twin->functions =
+      (stowi_graph_twin**)stowi_alloc(twin->allocator, count, sizeof(stowi_graph_twin*));
+  if (twin->functions == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    STOW_TRY(add_function(twin, twin->graph->functions.data[i]));
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+
 stow_status stowi_graph_twin_create(const stow_graph* graph, stow_allocator allocator,
                                     stow_diag* diag, stowi_graph_twin** out_twin) {
   *out_twin = NULL;
@@ -49,7 +99,7 @@ stow_status stowi_graph_twin_create(const stow_graph* graph, stow_allocator allo
   twin->allocator = allocator;
   stow_status status = stowi_graph_copy(graph, allocator, diag, &twin->graph);
   if (status == STOW_OK) {
-    status = stowi_need_memory(fill(twin) == STOW_OK, diag);
+    status = stowi_need_memory(fill(twin) == STOW_OK && add_functions(twin) == STOW_OK, diag);
   }
   if (status != STOW_OK) {
     stowi_graph_twin_destroy(twin);
@@ -64,10 +114,21 @@ void stowi_graph_twin_destroy(stowi_graph_twin* twin) {
     return;
   }
   stow_allocator allocator = twin->allocator;
+  for (size_t i = 0; i < twin->function_count; ++i) {
+    stowi_graph_twin_destroy(twin->functions[i]);
+  }
+  if (twin->functions != NULL) {
+    stowi_free(allocator, (void*)twin->functions, twin->graph->functions.count,
+               sizeof(stowi_graph_twin*));
+  }
+  STOWI_ARRAY_FREE(allocator, twin->symbols, twin->symbol_count);
+  STOWI_ARRAY_FREE(allocator, twin->values, twin->symbol_count);
   stowi_free(allocator, (void*)twin->given, twin->type_count, sizeof(stow_type*));
   STOWI_ARRAY_FREE(allocator, twin->bound, twin->type_count);
   STOWI_ARRAY_FREE(allocator, twin->elements, twin->element_count);
-  stow_graph_destroy(twin->graph);
+  if (!twin->is_function) {
+    stow_graph_destroy(twin->graph);
+  }
   STOWI_DELETE(allocator, twin);
 }
 
@@ -77,7 +138,8 @@ static stow_status bind_type(stowi_graph_twin* twin, size_t index, const int64_t
   const stow_type* given = twin->given[index];
   stow_type* bound = &twin->bound[index];
   for (uint32_t i = 0; i < given->rank; ++i) {
-    if (!stow_dim_is_const(given->dims[i])) {
+    bool is_rows = twin->is_function && given->dims[i] == STOWI_GRAPH_ROWS;
+    if (!stow_dim_is_const(given->dims[i]) && !is_rows) {
       int64_t number;
       STOW_TRY(stow_dim_evaluate(twin->graph->dims, given->dims[i], values, &number));
       if (number < 0) {
@@ -141,7 +203,17 @@ static stow_status bind_known(stowi_graph_twin* twin, const int64_t* values) {
   return STOW_OK;
 }
 
+static stow_status bind_function(stowi_graph_twin* twin, const int64_t* values, stow_diag* diag) {
+  for (size_t i = 0; i < twin->symbol_count; ++i) {
+    twin->values[i] = twin->symbols[i] == SIZE_MAX ? 0 : values[twin->symbols[i]];
+  }
+  return stowi_graph_twin_bind(twin, twin->values, diag);
+}
+
 stow_status stowi_graph_twin_bind(stowi_graph_twin* twin, const int64_t* values, stow_diag* diag) {
+  for (size_t i = 0; i < twin->function_count; ++i) {
+    STOW_TRY(bind_function(twin->functions[i], values, diag));
+  }
   for (size_t i = 0; i < twin->type_count; ++i) {
     stow_status status = bind_type(twin, i, values);
     if (status != STOW_OK) {
@@ -153,6 +225,9 @@ stow_status stowi_graph_twin_bind(stowi_graph_twin* twin, const int64_t* values,
 }
 
 void stowi_graph_twin_unbind(stowi_graph_twin* twin) {
+  for (size_t i = 0; i < twin->function_count; ++i) {
+    stowi_graph_twin_unbind(twin->functions[i]);
+  }
   for (size_t i = 0; i < twin->type_count; ++i) {
     twin->graph->types.list.data[i] = twin->given[i];
   }

@@ -172,7 +172,12 @@ static stow_status read_function(stowi_graph_parser* parser) {
   stowi_graph_token token = parser->lexer.token;
   STOW_TRY(stow_graph_create(name, parser->ops, parser->allocator, &parser->diag, &parser->graph));
   stow_graph* function = parser->graph;
-  stow_status status = read_rest(parser);
+  stow_status status = stowi_need_memory(
+      stow_dim_symbol(stow_graph_edit_dims(function), stow_str_of("rows")) != STOW_DIM_INVALID,
+      &parser->diag);
+  if (status == STOW_OK) {
+    status = read_rest(parser);
+  }
   if (status == STOW_OK) {
     status = stowi_graph_parser_statements(parser);
   }

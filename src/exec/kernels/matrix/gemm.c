@@ -122,20 +122,20 @@ static size_t multiply_columns(const stowi_kernel_tiles* tiles, const stowi_kern
 // tile's sums in registers.
 //
 //     for each 256 steps of k           a chain: its sums are added to c
-//       for each 256 rows of a          packed into panels of 8, 4, 2, 1 rows
+//       for each 252 rows of a          packed into panels of 6 rows
 //         for each tile's width of b    packed into one panel
 //           for each panel of a         a tile of c
 //
-// The panel of b is packed again for every 256 rows, which costs about 5 % if there are many; in
-// return scratch is 288 KB per worker, and a product of few rows packs everything once. Factors
+// The panel of b is packed again for every 252 rows, which costs about 5 % if there are many; in
+// return scratch is 284 KB per worker, and a product of few rows packs everything once. Factors
 // that are read only a few times are not packed if their rows are contiguous: a in products of few
 // columns, b in products of few rows. With very few rows b is streamed past pieces of c; a single
 // row of a is not packed either if columns are contiguous.
 
 enum {
   DEPTH = STOWI_KERNEL_GEMM_CHAIN,  // steps of k in a block
-  ROWS = 256,                       // rows of a in a block
-  SHORT_ROWS = 32,                  // the same, in products of few columns
+  ROWS = 252,                       // rows of a in a block, whole panels
+  SHORT_ROWS = 30,                  // the same, in products of few columns
   FEW_ROWS = 16,                    // so few do not pay for packing b
   FEW_COLUMNS = 64,                 // nor so few for packing a
   LINE = 16,                        // floats in a cache line

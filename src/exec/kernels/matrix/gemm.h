@@ -20,6 +20,8 @@
 
 // Products in a chain.
 #define STOWI_KERNEL_GEMM_CHAIN 256
+// Rows of a panel of packed a.
+#define STOWI_KERNEL_GEMM_ROWS 6
 // Columns of a panel of packed b.
 #define STOWI_KERNEL_GEMM_PANEL 32
 
@@ -32,7 +34,7 @@ typedef struct stowi_kernel_matrix {
 
 // A factor may be packed instead: all of its elements, in the order in which products read them,
 // none twice. Of b, panels of 32 columns, the last one narrower: step after step, the columns
-// of each. Of a, panels of 8 rows, and of 4, 2 and 1 at the end: step after step, the rows of each.
+// of each. Of a, panels of 6 rows, the last one lower: step after step, the rows of each.
 // A product of fewer rows or columns begins at a whole panel, one of fewer steps anywhere.
 typedef struct stowi_kernel_gemm {
   size_t m, n, k;

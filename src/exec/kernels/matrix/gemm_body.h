@@ -15,14 +15,19 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(
       sum[i][v] = *(const NAME(vector)*)(c + i * c_row + v * LANES);
     }
   }
-  for (size_t p = 0; p < depth; ++p) {
-    const float* from = f.b + (is_scattered ? f.b_at[p] : p * f.b_step);
+  // In bytes, and hidden: gcc would make another loop for steps of one float, and then copy the
+  // sums to memory in both.
+  size_t a_step = f.a_step * sizeof(float);
+  __asm__("" : "+r"(a_step));
+  const char* a = (const char*)f.a;
+  for (size_t p = 0; p < depth; ++p, a += a_step, f.b += is_scattered ? 0 : f.b_step) {
+    const float* from = f.b + (is_scattered ? f.b_at[p] : 0);
     NAME(vector) b[2] = {{0}};
     for (size_t v = 0; v < vectors; ++v) {
       b[v] = *(const NAME(vector)*)(from + v * LANES);
     }
     for (size_t i = 0; i < rows; ++i) {
-      NAME(vector) x = f.a[p * f.a_step + i * f.a_row] - (NAME(vector)){0};
+      NAME(vector) x = ((const float*)a)[i * f.a_row] - (NAME(vector)){0};
       for (size_t v = 0; v < vectors; ++v) {
         sum[i][v] = FUSE(b[v], x, sum[i][v]);
       }
@@ -39,27 +44,39 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(
   }
 }
 
-// Numbers of rows as constants, so that the sums stay in registers.
-static inline __attribute__((always_inline)) TARGET void NAME(tile_by)(
-    size_t vectors, size_t rows, size_t depth, stowi_kernel_tile_factors f, bool is_scattered,
-    float* c, size_t c_row, stowi_kernel_tile_mode mode) {
-  switch (rows) {
-    case 8: NAME(tile_of)(vectors, 8, depth, f, is_scattered, c, c_row, mode); break;
-    case 4: NAME(tile_of)(vectors, 4, depth, f, is_scattered, c, c_row, mode); break;
-    case 2: NAME(tile_of)(vectors, 2, depth, f, is_scattered, c, c_row, mode); break;
-    default: NAME(tile_of)(vectors, 1, depth, f, is_scattered, c, c_row, mode); break;
+// A function for each number of rows, so that the sums stay in registers: in one function for all
+// of them gcc copies them to memory at every step.
+#define ROWS_OF(vectors, rows, name)                                                               \
+  static NOINLINE TARGET void NAME(name##_##rows)(size_t depth,                                    \
+                                                  const stowi_kernel_tile_factors* f, float* c,    \
+                                                  size_t c_row, stowi_kernel_tile_mode mode) {     \
+    NAME(tile_of)(vectors, rows, depth, *f, false, c, c_row, mode);                                \
+  }                                                                                                \
+  static NOINLINE TARGET void NAME(name##_at_##rows)(size_t depth,                                 \
+                                                     const stowi_kernel_tile_factors* f, float* c, \
+                                                     size_t c_row, stowi_kernel_tile_mode mode) {  \
+    NAME(tile_of)(vectors, rows, depth, *f, true, c, c_row, mode);                                 \
   }
-}
+
+#define TILE_OF(vectors, name)                                                                    \
+  ROWS_OF(vectors, 1, name)                                                                       \
+  ROWS_OF(vectors, 2, name)                                                                       \
+  ROWS_OF(vectors, 3, name)                                                                       \
+  ROWS_OF(vectors, 4, name)                                                                       \
+  ROWS_OF(vectors, 5, name)                                                                       \
+  ROWS_OF(vectors, 6, name)                                                                       \
+  static void NAME(name)(size_t rows, size_t depth, const stowi_kernel_tile_factors* f, float* c, \
+                         size_t c_row, stowi_kernel_tile_mode mode) {                             \
+    static const tile_of_rows functions[2][STOWI_KERNEL_TILE_ROWS] = {                            \
+        {NAME(name##_1), NAME(name##_2), NAME(name##_3), NAME(name##_4), NAME(name##_5),          \
+         NAME(name##_6)},                                                                         \
+        {NAME(name##_at_1), NAME(name##_at_2), NAME(name##_at_3), NAME(name##_at_4),              \
+         NAME(name##_at_5), NAME(name##_at_6)}};                                                  \
+    functions[f->b_at != NULL][rows - 1](depth, f, c, c_row, mode);                               \
+  }
 
 #if !defined(IS_NARROW)
-static TARGET void NAME(tile)(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
-                              float* c, size_t c_row, stowi_kernel_tile_mode mode) {
-  if (f->b_at != NULL) {
-    NAME(tile_by)(2, rows, depth, *f, true, c, c_row, mode);
-  } else {
-    NAME(tile_by)(2, rows, depth, *f, false, c, c_row, mode);
-  }
-}
+TILE_OF(2, tile)
 
 static inline __attribute__((always_inline)) TARGET void NAME(stream_of)(
     size_t n, size_t depth, const float* a, const float* b, size_t b_row, float* c, bool goes_on) {
@@ -81,6 +98,38 @@ static inline __attribute__((always_inline)) TARGET void NAME(stream_of)(
   }
 }
 
+static inline __attribute__((always_inline)) TARGET void NAME(window_of)(
+    size_t vectors, size_t depth, const float* a, const float* b, const uint32_t* at, float bias,
+    float* c) {
+  NAME(vector) sum[4];
+  for (size_t v = 0; v < vectors; ++v) {
+    sum[v] = bias - (NAME(vector)){0};
+  }
+  for (size_t p = 0; p < depth; ++p) {
+    NAME(vector) x = a[p] - (NAME(vector)){0};
+    for (size_t v = 0; v < vectors; ++v) {
+      sum[v] = FUSE(*(const NAME(vector)*)(b + at[p] + v * LANES), x, sum[v]);
+    }
+  }
+  for (size_t v = 0; v < vectors; ++v) {
+    *(NAME(vector)*)(c + v * LANES) = sum[v];
+  }
+}
+
+static TARGET void NAME(window)(size_t count, size_t depth, const float* a, const float* b,
+                                const uint32_t* at, float bias, float* c) {
+  size_t i = 0;
+  for (; i + 3 * LANES < count; i += (size_t)4 * LANES) {
+    NAME(window_of)(4, depth, a, b + i, at, bias, c + i);
+  }
+  for (; i + LANES < count; i += (size_t)2 * LANES) {
+    NAME(window_of)(2, depth, a, b + i, at, bias, c + i);
+  }
+  if (i < count) {
+    NAME(window_of)(1, depth, a, b + i, at, bias, c + i);
+  }
+}
+
 static TARGET void NAME(stream)(size_t n, size_t depth, const float* a, const float* b,
                                 size_t b_row, float* c, bool goes_on) {
   if (depth == STOWI_KERNEL_STREAM_DEPTH) {
@@ -91,14 +140,7 @@ static TARGET void NAME(stream)(size_t n, size_t depth, const float* a, const fl
 }
 #endif
 
-static TARGET void NAME(narrow_tile)(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
-                                     float* c, size_t c_row, stowi_kernel_tile_mode mode) {
-  if (f->b_at != NULL) {
-    NAME(tile_by)(1, rows, depth, *f, true, c, c_row, mode);
-  } else {
-    NAME(tile_by)(1, rows, depth, *f, false, c, c_row, mode);
-  }
-}
+TILE_OF(1, narrow_tile)
 
 #if LANES == 4
 // Four steps of four columns, |apart| from each other, added to |sum|.
@@ -181,7 +223,8 @@ static const stowi_kernel_tiles NAME(tiles) = {.name = STRING(NAME(tiles)),
                                                .tile = NAME(tile),
                                                .narrower = &NAME(narrow),
                                                .stream = NAME(stream),
-                                               .turned = TURNED};
+                                               .turned = TURNED,
+                                               .window = NAME(window)};
 #endif
 
 #undef NAME
@@ -192,3 +235,5 @@ static const stowi_kernel_tiles NAME(tiles) = {.name = STRING(NAME(tiles)),
 #undef NARROWER
 #undef TURNED
 #undef IS_NARROW
+#undef ROWS_OF
+#undef TILE_OF

@@ -1,7 +1,8 @@
 // The inner loops of products of f32 matrices, one version per vector width. A tile's sums are in
-// registers: with two vectors in each of eight rows, sixteen chains hide the latency,
-// and every ten loads feed sixteen fused multiply-adds. The last columns of c use the narrowest
-// tile that holds them. Compilers without vector extensions get the same loops in plain C.
+// registers: with two vectors in each of six rows, twelve chains hide the latency and leave room
+// for the factors, and every eight loads feed twelve fused multiply-adds. The last columns of c use
+// the narrowest tile that holds them. Compilers without vector extensions get the same loops in
+// plain C.
 #include "exec/kernels/matrix/gemm_tile.h"
 
 #include "exec/kernels/support/fma.h"
@@ -11,6 +12,11 @@
 
 #define STRING_OF(text) #text
 #define STRING(text) STRING_OF(text)
+
+#define NOINLINE __attribute__((noinline))
+
+typedef void (*tile_of_rows)(size_t depth, const stowi_kernel_tile_factors* f, float* c,
+                             size_t c_row, stowi_kernel_tile_mode mode);
 
 typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -158,6 +164,17 @@ static void plain_turned(size_t depth, const float* a, size_t a_step, float alph
   }
 }
 
+static void plain_window(size_t count, size_t depth, const float* a, const float* b,
+                         const uint32_t* at, float bias, float* c) {
+  for (size_t i = 0; i < count; ++i) {
+    float sum = bias;
+    for (size_t p = 0; p < depth; ++p) {
+      sum = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, b[at[p] + i], a[p], sum);
+    }
+    c[i] = sum;
+  }
+}
+
 static void plain_column_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
                               float* c, size_t c_row, stowi_kernel_tile_mode mode) {
   plain_tile_of(1, rows, depth, f, c, c_row, mode);
@@ -165,8 +182,8 @@ static void plain_column_tile(size_t rows, size_t depth, const stowi_kernel_tile
 
 static const stowi_kernel_tiles plain_column = {
     .name = "plain_column", .columns = 1, .tile = plain_column_tile};
-static const stowi_kernel_tiles plain_tiles = {"plain_tiles", COLUMNS,      plain_tile,
-                                               &plain_column, plain_stream, plain_turned};
+static const stowi_kernel_tiles plain_tiles = {
+    "plain_tiles", COLUMNS, plain_tile, &plain_column, plain_stream, plain_turned, plain_window};
 
 #endif
 

@@ -311,7 +311,7 @@ static void make_chains(const tiles* t, const stowi_kernel_block* block, uint32_
 // Blocks of positions, and parts of channels
 
 enum {
-  ROWS = 64,  // many; in a part, if several workers share the work
+  ROWS = 60,  // many, whole panels; in a part, if several workers share the work
   EDGE = 8,   // positions
 };
 
