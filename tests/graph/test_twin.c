@@ -16,7 +16,12 @@ static const char text[] =
     "  %4 = slice(%3) {starts = [-2], ends = [9223372036854775807], axes = [0]} : f32[2, 4]\n"
     "  %5 = transpose(%0) {perm = [0, 2, 1]} : f32[1, ?t, ?s]\n"
     "  %6 = concat(%3, %3) {axis = 0} : f32[?(2*s + 2*t), 4]\n"
-    "  return %2, %4, %5, %6\n"
+    "  %7 = constant \"zero\" {data = [0x0p+0]} : f32[]\n"
+    "  %8 = constant \"one\" {data = [0x1p+0]} : f32[]\n"
+    "  %9 = reshape(%2) : i64[]\n"
+    "  %10 = cast(%9) {to = \"f32\"} : f32[]\n"
+    "  %11 = range(%7, %10, %8) : f32[?s]\n"
+    "  return %2, %4, %5, %6, %11\n"
     "}\n";
 
 static stow_graph* bind(const stow_graph* graph, const int64_t* values) {
