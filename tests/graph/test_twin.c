@@ -1,4 +1,5 @@
-// Twins against bound copies: the same types, known elements and views at every point.
+// Twins against bound copies: the same types and views at every point; what is known of elements is
+// right, though binding, which folds again, may know more.
 #include <stowage/text.h>
 
 #include "base/diag.h"
@@ -42,7 +43,7 @@ static void check_same(const stow_graph* twin, const stow_graph* bound) {
     stow_view a, b;
     CHECK(stow_graph_view(twin, node, k, &a) == stow_graph_view(bound, node, k, &b));
     CHECK(a.operand == b.operand && a.element_offset == b.element_offset);
-    CHECK(stow_graph_is_known(twin, v) == stow_graph_is_known(bound, v));
+    CHECK(!stow_graph_is_known(twin, v) || stow_graph_is_known(bound, v));
   }
   for (size_t i = 0; i < 3; ++i) {
     CHECK(stow_graph_known(twin, 1, i) == stow_graph_known(bound, 1, i));
