@@ -66,6 +66,53 @@ TEST(TwinsAreAsTheBoundGraph) {
   stow_module_destroy(module);
 }
 
+static stow_status attempt(stow_allocator allocator, void* user) {
+  stowi_graph_twin* twin = NULL;
+  int64_t values[] = {3, 4};
+  STOW_TRY(stowi_graph_twin_create((const stow_graph*)user, allocator, NULL, &twin));
+  stow_status status = stowi_graph_twin_bind(twin, values, NULL);
+  stowi_graph_twin_destroy(twin);
+  return status;
+}
+
+static const char with_function[] =
+    "graph @g {\n"
+    "  range ?s = 1..6\n"
+    "  range ?t = 2..8/2\n"
+    "  function @f {\n"
+    "    %0 = input \"x\" : f32[?rows, ?(s + t)]\n"
+    "    %1 = softmax(%0) {axis = 1} : f32[?rows, ?(s + t)]\n"
+    "    return %1\n"
+    "  }\n"
+    "  %0 = input \"x\" : f32[2, ?t, ?(s + t)]\n"
+    "  %1 = blocks(%0) {function = \"f\", over = [1, 1, 2]} : f32[2, ?t, ?(s + t)]\n"
+    "  return %1\n"
+    "}\n";
+
+TEST(FunctionsOfTwinsAreBoundToo) {
+  stow_module* module = parse_text(with_function);
+  const stow_graph* graph = stow_module_graph(module, 0);
+  stowi_graph_twin* twin = NULL;
+  REQUIRE(stowi_graph_twin_create(graph, stow_allocator_default(), NULL, &twin) == STOW_OK);
+  for (int64_t s = 6; s > 0; --s) {
+    int64_t values[] = {s, 4};
+    stow_graph* bound = bind(graph, values);
+    uint64_t groups, rows;
+    CHECK(stowi_graph_twin_bind(twin, values, NULL) == STOW_OK);
+    const stow_graph* at = stowi_graph_twin_graph(twin);
+    CHECK(stow_graph_verify(at, NULL) == STOW_OK);
+    CHECK(stowi_graph_count_rows(at, 1, &groups, &rows) && groups == 2 && rows == 4);
+    CHECK_U64(stow_graph_fingerprint(stow_graph_function(at, 0)),
+              stow_graph_fingerprint(stow_graph_function(bound, 0)));
+    stow_graph_destroy(bound);
+  }
+  stowi_graph_twin_unbind(twin);
+  CHECK_U64(stow_graph_fingerprint(stowi_graph_twin_graph(twin)), stow_graph_fingerprint(graph));
+  stowi_graph_twin_destroy(twin);
+  CHECK(test_fault_sweep(attempt, (void*)(uintptr_t)graph) > 10);
+  stow_module_destroy(module);
+}
+
 TEST(NegativeDimsAreRefusedByName) {
   stow_module* module = parse_text(
       "graph @g {\n"
@@ -84,15 +131,6 @@ TEST(NegativeDimsAreRefusedByName) {
   CHECK(stowi_graph_twin_bind(twin, &value, &diag) == STOW_OK);
   stowi_graph_twin_destroy(twin);
   stow_module_destroy(module);
-}
-
-static stow_status attempt(stow_allocator allocator, void* user) {
-  stowi_graph_twin* twin = NULL;
-  int64_t values[] = {3, 4};
-  STOW_TRY(stowi_graph_twin_create((const stow_graph*)user, allocator, NULL, &twin));
-  stow_status status = stowi_graph_twin_bind(twin, values, NULL);
-  stowi_graph_twin_destroy(twin);
-  return status;
 }
 
 TEST(FailedAllocationsAreReported) {
