@@ -94,8 +94,10 @@ static inline void stow_rewrite_options_init(stow_rewrite_options* options) {
 
 typedef struct stow_rewritten stow_rewritten;
 
-// Rewrites |graph|, whose dims are all numbers (STOW_ERR_UNBOUND_DIM). |graph| is borrowed and must
-// outlive the result: names and data are shared. |options| may be NULL. Free the result with
+// Rewrites |graph|, whose dims are numbers or expressions of symbols with ranges
+// (STOW_ERR_UNBOUND_DIM): what is decided by sizes is decided at the largest point, and the new
+// graph, over the same ranges, is right at all of them. |graph| is borrowed and must outlive the
+// result: names and data are shared. |options| may be NULL. Free the result with
 // stow_rewritten_destroy. Each pass is O(size of the graph); folding, that times the number of
 // steps at which another group of nodes pays.
 STOW_API stow_status stow_rewrite(const stow_graph* graph, const stow_rewrite_options* options,

@@ -280,7 +280,8 @@ static bool has_room(const search* s, stow_node before, stow_node node, const pi
   uint64_t less = stowi_rewrite_is_live(&s->load.lives, operand, node)
                       ? s->load.lives.bytes[stow_graph_first_result(graph, before)]
                       : 0;
-  uint64_t more = p->is_view ? 0 : stowi_rewrite_bytes(graph, stow_graph_first_result(graph, node));
+  uint64_t more =
+      p->is_view ? 0 : stowi_rewrite_bytes(s->pass->sized, stow_graph_first_result(graph, node));
   return stowi_rewrite_add(s->load.at[node] - less, more) <= s->peak;
 }
 
@@ -306,7 +307,7 @@ static bool count_readers(search* s) {
 static stow_status leave_peaks(search* s) {
   picker p;
   stow_status status =
-      stowi_rewrite_load_init(&s->load, s->pass->graph, s->pass->allocator, s->pass->diag);
+      stowi_rewrite_load_init(&s->load, s->pass->sized, s->pass->allocator, s->pass->diag);
   s->peak = status == STOW_OK ? stowi_rewrite_load_peak(&s->load) : 0;
   for (stow_node node = 0; status == STOW_OK && node < stow_graph_node_count(s->pass->graph);
        ++node) {
