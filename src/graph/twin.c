@@ -194,9 +194,11 @@ static stow_status bind_known(stowi_graph_twin* twin, const int64_t* values) {
     const stowi_graph_known_entry* entry = &graph->known.entries.data[i];
     stow_dtype dtype = stow_graph_type(graph, entry->value)->dtype;
     bool is_float = stow_dtype_kind_of(dtype) == STOW_KIND_FLOAT;
-    for (size_t k = entry->first; k < entry->first + entry->count; ++k) {
-      bool is_dim = !is_float || graph->known.exactness.data[k] == STOWI_GRAPH_FLOAT_DIM;
-      STOW_TRY(is_dim ? bind_element(twin, k, values) : STOW_OK);
+    for (size_t k = 0; k < entry->count; ++k) {
+      uint8_t exactness = graph->known.exactness.data[entry->first + k];
+      if (!is_float || exactness == STOWI_GRAPH_FLOAT_DIM) {
+        STOW_TRY(bind_element(twin, entry->first + k, values));
+      }
     }
   }
   return STOW_OK;
