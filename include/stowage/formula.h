@@ -197,10 +197,23 @@ STOW_API stow_status stow_formula_fit(stow_formula* formula, uint64_t capacity,
                                       size_t* out_largest);
 
 // ---------------------------------------------------------------------------------------------
-// Writing. docs/plan-format.md describes the formats. The same formula plan gives the same bytes on
-// every machine. Only STOW_PLAN_JSON: otherwise STOW_ERR_INVALID_ARGUMENT.
+// Writing and reading. docs/plan-format.md describes the formats. The same formula plan gives the
+// same bytes on every machine. Formats are STOW_PLAN_SAVED and STOW_PLAN_JSON; others are
+// STOW_ERR_INVALID_ARGUMENT.
 STOW_API stow_status stow_formula_write(const stow_formula* formula, stow_plan_format format,
                                         stow_writer writer);
+
+// Writes a C header: functions of the symbols that return the arena's size and fill an array with
+// the offsets of all values, and macros for the sizes of both. |prefix| must be a C identifier, or
+// NULL for the graph's name.
+STOW_API stow_status stow_formula_write_c(const stow_formula* formula, const char* prefix,
+                                          stow_writer writer, stow_diag* diag);
+// Reads a STOW_PLAN_SAVED of |graph|, which must outlive the formula plan. Errors as
+// stow_plan_read: STOW_ERR_SYNTAX with line and column, STOW_ERR_STALE_PLAN if it was made for
+// another graph or other ranges. Only the text is checked; prove the plan with stow_formula_check.
+STOW_API stow_status stow_formula_read(const char* text, size_t size, const char* file_name,
+                                       const stow_graph* graph, stow_allocator allocator,
+                                       stow_diag* diag, stow_formula** out_formula);
 
 // ---------------------------------------------------------------------------------------------
 // Checking. Shares no code with what makes formula plans.

@@ -523,6 +523,88 @@ TEST(WhatIsChangedIsFound) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Text
+
+static stow_string text_of(const stow_formula* formula, stow_plan_format format) {
+  stow_string text;
+  stow_string_init(&text, heap());
+  CHECK(stow_formula_write(formula, format, stow_string_writer(&text)) == STOW_OK);
+  return text;
+}
+
+static void check_same_points(const stow_formula* formula, const stow_formula* read) {
+  for (size_t point = 0; point < stow_formula_point_count(formula); ++point) {
+    stow_formula_point a = {.struct_size = sizeof(a)};
+    stow_formula_point b = {.struct_size = sizeof(b)};
+    CHECK(stow_formula_describe_point(formula, point, &a) == STOW_OK);
+    CHECK(stow_formula_describe_point(read, point, &b) == STOW_OK);
+    CHECK_U64(a.arena_size, b.arena_size);
+    CHECK_U64(a.region, b.region);
+  }
+}
+
+TEST(WhatIsReadIsWrittenAgain) {
+  for (uint64_t seed = 0; seed < (test_is_long() ? 300 : 12); ++seed) {
+    test_random random = {seed};
+    stow_graph* graph = random_range_graph(&random, heap());
+    stow_formula* formula = make(graph, NULL);
+    stow_formula* read = NULL;
+    stow_diag diag;
+    stow_diag_init(&diag);
+    REQUIRE(formula != NULL);
+    stow_string text = text_of(formula, STOW_PLAN_SAVED);
+    stow_status status =
+        stow_formula_read(text.data, text.size, "saved", graph, heap(), &diag, &read);
+    test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message);
+    if (status == STOW_OK) {
+      stow_string again = text_of(read, STOW_PLAN_SAVED);
+      CHECK_TEXT(again.data, text.data);
+      CHECK(!is_refused(read));
+      check_same_points(formula, read);
+      stow_string_free(&again);
+    }
+    // The text may end nowhere but at its end.
+    for (size_t cut = 0; cut < text.size; cut += 1 + text.size / 200) {
+      stow_formula* none = NULL;
+      CHECK(stow_formula_read(text.data, cut, NULL, graph, heap(), NULL, &none) != STOW_OK);
+      CHECK(none == NULL);
+    }
+    stow_string_free(&text);
+    stow_formula_destroy(read);
+    stow_formula_destroy(formula);
+    stow_graph_destroy(graph);
+  }
+}
+
+// A character is changed: the text cannot be read, the plan is refused, or it is right as well.
+TEST(ChangedTextNeverPassesAsAWrongPlan) {
+  for (uint64_t seed = 0; seed < (test_is_long() ? 40 : 2); ++seed) {
+    test_random random = {seed};
+    stow_graph* graph = random_range_graph(&random, heap());
+    stow_formula* formula = make(graph, NULL);
+    REQUIRE(formula != NULL);
+    stow_string text = text_of(formula, STOW_PLAN_SAVED);
+    for (size_t i = 0; i < 60; ++i) {
+      size_t at = test_random_below(&random, text.size);
+      char before = text.data[at];
+      text.data[at] = (char)('0' + test_random_below(&random, 10));
+      stow_formula* read = NULL;
+      if (stow_formula_read(text.data, text.size, NULL, graph, heap(), NULL, &read) == STOW_OK &&
+          !is_refused(read)) {
+        for (size_t point = 0; point < read->point_count; point += 3) {
+          check_point(read, graph, point, false);
+        }
+      }
+      stow_formula_destroy(read);
+      text.data[at] = before;
+    }
+    stow_string_free(&text);
+    stow_formula_destroy(formula);
+    stow_graph_destroy(graph);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
 // Refusals
 
 static void check_fails(const char* text, stow_status expected, const char* part) {
@@ -590,6 +672,20 @@ static stow_status attempt(stow_allocator allocator, void* user) {
     status = stow_formula_walk_create(formula, allocator, NULL, &walk);
     stow_formula_walk_destroy(walk);
   }
+  stow_formula* read = NULL;
+  stow_string text;
+  stow_string_init(&text, heap());
+  if (status == STOW_OK) {
+    CHECK(stow_formula_write(formula, STOW_PLAN_SAVED, stow_string_writer(&text)) == STOW_OK);
+    status = stow_formula_read(text.data, text.size, NULL, graph, allocator, NULL, &read);
+  }
+  stow_fit_point points[2];
+  size_t largest;
+  if (status == STOW_OK) {
+    status = stow_formula_fit(formula, 10, &options, allocator, NULL, points, &largest);
+  }
+  stow_string_free(&text);
+  stow_formula_destroy(read);
   stow_formula_destroy(formula);
   return status;
 }

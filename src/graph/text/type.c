@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/text/number.h"
 #include "graph/text/parser.h"
@@ -309,4 +310,40 @@ stow_status stowi_graph_parser_type(stowi_graph_parser* parser, stow_type* out_t
     }
   }
   return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// A dim alone
+
+static stow_status parse_dim(stowi_graph_parser* parser, stow_dim* out_dim) {
+  size_t symbols = stow_dims_symbol_count(stow_graph_dims(parser->graph));
+  STOW_TRY(stowi_graph_parser_next(parser));
+  stowi_graph_token first = parser->lexer.token;
+  STOW_TRY(read_dim(parser, out_dim));
+  if (parser->lexer.token.kind != STOWI_GRAPH_TOKEN_END) {
+    return stowi_graph_parser_fail_expected(parser, "the end of the dim");
+  }
+  return stow_dims_symbol_count(stow_graph_dims(parser->graph)) == symbols
+             ? STOW_OK
+             : stowi_graph_parser_fail(parser, &first, STOW_ERR_SYNTAX,
+                                       "the dim has a symbol that the graph does not have");
+}
+
+stow_status stowi_graph_parse_dim(stow_graph* graph, stow_str text, stow_allocator allocator,
+                                  stow_diag* diag, stow_dim* out_dim) {
+  *out_dim = STOW_DIM_INVALID;
+  stowi_graph_parser* parser = STOWI_NEW(allocator, stowi_graph_parser);
+  STOW_TRY(stowi_need_memory(parser != NULL, diag));
+  parser->allocator = allocator;
+  parser->graph = graph;
+  stow_diag_init(&parser->diag);
+  stowi_graph_lexer_init(&parser->lexer, text.data, text.size, &parser->diag);
+  stow_status status = parse_dim(parser, out_dim);
+  if (status != STOW_OK) {
+    stowi_fail(diag, status, "%s", parser->diag.message);
+    *out_dim = STOW_DIM_INVALID;
+  }
+  STOWI_VEC_FREE(allocator, &parser->bytes);
+  STOWI_DELETE(allocator, parser);
+  return status;
 }

@@ -445,8 +445,15 @@ static stow_status check_point(const checker* c, size_t point) {
   STOW_TRY(c->effects->begin == NULL
                ? stow_effects_create(graph, c->allocator, c->diag, &effects)
                : c->effects->begin(c->effects->user, graph, c->allocator, c->diag, &effects));
+  stow_diag found;
+  stow_diag_init(&found);
   stow_status status =
-      stow_formula_at(c->formula, point, graph, effects, c->allocator, c->diag, &plan);
+      stow_formula_at(c->formula, point, graph, effects, c->allocator, &found, &plan);
+  if (status == STOW_ERR_OUT_OF_MEMORY) {
+    status = stowi_fail_memory(c->diag);
+  } else if (status != STOW_OK) {
+    status = point_fault(c, point, found.message);
+  }
   status = status == STOW_OK ? check_plan(c, point, plan, effects) : status;
   stow_plan_destroy(plan);
   if (c->effects->begin == NULL || c->effects->end == NULL) {

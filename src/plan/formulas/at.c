@@ -33,7 +33,10 @@ static void place_roots(writer* w) {
   }
 }
 
-static void fill_values(writer* w) {
+// Far from the end of the address space.
+#define LARGEST (UINT64_C(1) << 61)
+
+static stow_status fill_values(writer* w) {
   const stowi_plan_formula_region* region = w->region;
   stow_plan* plan = w->plan;
   for (stow_value v = 0; v < plan->value_count; ++v) {
@@ -44,11 +47,17 @@ static void fill_values(writer* w) {
     to->end = from->end;
     to->alignment_log2 = from->alignment_log2;
     if (from->root != v && from->has_slot && stowi_plan_has_slot(plan, from->root)) {
-      to->offset =
-          plan->values[from->root].offset + stowi_plan_formula_number(w->walk, from->inner);
-      to->size = stowi_plan_formula_number(w->walk, from->bytes);
+      uint64_t inner = stowi_plan_formula_number(w->walk, from->inner);
+      uint64_t bytes = stowi_plan_formula_number(w->walk, from->bytes);
+      if (inner > LARGEST || bytes > LARGEST) {
+        return stowi_fail(w->diag, STOW_ERR_OVERFLOW, "%%%u lies outside of every arena",
+                          (unsigned)v);
+      }
+      to->offset = plan->values[from->root].offset + inner;
+      to->size = bytes;
     }
   }
+  return STOW_OK;
 }
 
 // The place of a piece of scratch in the region's buffers; SIZE_MAX: it has none.
@@ -214,7 +223,7 @@ static stow_status fill(writer* w, const stow_graph* bound) {
   plan->facts.kernels = stowi_effects_kernels_of(w->effects);
   memcpy(plan->order, w->region->order, plan->step_count * sizeof(stow_node));
   place_roots(w);
-  fill_values(w);
+  STOW_TRY(fill_values(w));
   STOW_TRY(fill_scratch(w));
   STOW_TRY(fill_reserved(w));
   STOW_TRY(fill_windows(w));

@@ -305,6 +305,18 @@ stow_status stowi_plan_formula_make_boxes(stow_formula* formula) {
   return STOW_OK;
 }
 
+bool stowi_plan_formula_is_in_box(const stow_formula* formula, const stowi_plan_formula_box* box,
+                                  size_t point) {
+  uint64_t steps[STOW_MAX_RANK];
+  split_point(formula, point, steps);
+  for (size_t i = 0; i < formula->symbol_count; ++i) {
+    if (steps[i] < box->first[i] || steps[i] > box->last[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Getters
 
@@ -405,6 +417,9 @@ bool stow_formula_box(const stow_formula* formula, size_t region, size_t box, in
 
 stow_status stow_formula_write(const stow_formula* formula, stow_plan_format format,
                                stow_writer writer) {
-  return format == STOW_PLAN_JSON ? stowi_plan_formula_write_json(formula, writer)
-                                  : STOW_ERR_INVALID_ARGUMENT;
+  switch (format) {
+    case STOW_PLAN_JSON: return stowi_plan_formula_write_json(formula, writer);
+    case STOW_PLAN_SAVED: return stowi_plan_formula_write_saved(formula, writer);
+    default: return STOW_ERR_INVALID_ARGUMENT;
+  }
 }

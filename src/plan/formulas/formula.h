@@ -29,7 +29,6 @@ typedef struct stowi_plan_formula_value {
   uint32_t inner;  // and where they begin in the root
   uint32_t begin;  // as in a plan
   uint32_t end;
-  uint64_t guard;
   uint8_t alignment_log2;
   bool has_slot;  // unless it is empty at a point
 } stowi_plan_formula_value;
@@ -131,6 +130,8 @@ stow_status stowi_plan_formula_add_table(stow_formula* formula, const uint64_t* 
 void stowi_plan_formula_values(const stow_formula* formula, size_t point, int64_t* out_values);
 // Fills the boxes from |region_at|.
 stow_status stowi_plan_formula_make_boxes(stow_formula* formula);
+bool stowi_plan_formula_is_in_box(const stow_formula* formula, const stowi_plan_formula_box* box,
+                                  size_t point);
 // Fails with the status and the message of the dims table.
 stow_status stowi_plan_formula_fail_dim(const stow_formula* formula, stow_value value,
                                         stow_diag* diag);
@@ -226,7 +227,8 @@ uint64_t stowi_plan_formula_number(stow_formula_walk* walk, uint32_t expr);
 // The bytes of a buffer there, without its guard.
 uint64_t stowi_plan_formula_size(stow_formula_walk* walk, const stowi_plan_formula_buffer* buffer);
 
-// formats/write_formula.c
+// formats/write_formula.c, formats/save_formula.c
+stow_status stowi_plan_formula_write_saved(const stow_formula* formula, stow_writer writer);
 stow_status stowi_plan_formula_write_json(const stow_formula* formula, stow_writer writer);
 
 // terms.c: the arena of each region as the largest of a few sums.

@@ -63,7 +63,6 @@ static stow_status copy_plan(builder* b) {
     *to = (stowi_plan_formula_value){.root = from->root,
                                      .begin = from->begin,
                                      .end = from->end,
-                                     .guard = from->guard,
                                      .alignment_log2 = from->alignment_log2,
                                      .has_slot = stowi_plan_has_slot(plan, v)};
     STOW_TRY(need(b, stowi_plan_formula_add_dim(b->formula, b->bytes[v], &to->bytes)));

@@ -68,8 +68,14 @@ static cli_exit check_request(const cli_plan_request* request) {
                         : cli_fail(CLI_USAGE, "--%s is for one shape, not for a range", option);
 }
 
-cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job) {
+void cli_formula_take_effects(cli_formula* f, const cli_plan_job* job) {
   *f = (cli_formula){.job = job, .code = CLI_YES};
+  stow_formula_options_init(&f->options);
+  f->options.effects = (stow_formula_effects){begin_effects, end_effects, f};
+}
+
+cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job) {
+  cli_formula_take_effects(f, job);
   CLI_TRY(check_request(&job->request));
   CLI_TRY(cli_plan_request_options(&job->request, &f->plan));
   f->plan.rewrite = job->stamp[0] == '\0' ? NULL : job->stamp;
@@ -77,9 +83,7 @@ cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job) {
   bool is_model = cli_source_is_model(&job->source);
   bool is_free = cli_plan_request_order(&job->request, is_model) == CLI_ORDER_AUTO;
   f->plan.order = is_free ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;
-  stow_formula_options_init(&f->options);
   f->options.plan = &f->plan;
-  f->options.effects = (stow_formula_effects){begin_effects, end_effects, f};
   stow_diag diag = cli_diag();
   stow_allocator heap = stow_allocator_default();
   stow_status status = stow_formula_make(job->graph, &f->options, heap, &diag, &f->formula);
@@ -106,8 +110,17 @@ static cli_exit write_formula(const stow_formula* formula, const cli_plan_job* j
     case CLI_FORMAT_JSON:
       return cli_output_reported(
           stow_formula_write(formula, STOW_PLAN_JSON, cli_output_writer(output)), NULL);
+    case CLI_FORMAT_PLAN:
+      return cli_output_reported(
+          stow_formula_write(formula, STOW_PLAN_SAVED, cli_output_writer(output)), NULL);
+    case CLI_FORMAT_C: {
+      stow_diag diag = cli_diag();
+      stow_status status =
+          stow_formula_write_c(formula, job->request.c_prefix, cli_output_writer(output), &diag);
+      return cli_output_reported(status, &diag);
+    }
     default:
-      return cli_fail(CLI_USAGE, "--format: a plan of a range is written as summary or json");
+      return cli_fail(CLI_USAGE, "--format: a plan of a range is a summary, json, plan or c");
   }
 }
 

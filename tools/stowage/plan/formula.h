@@ -22,6 +22,8 @@ typedef struct cli_formula {
 // Makes a formula plan of the job's graph, with its request and effects, and proves it. Complains.
 cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job);
 void cli_formula_free(cli_formula* f);
+// Lets |f| have the effects that the job asks for at each point, for those who prove a plan.
+void cli_formula_take_effects(cli_formula* f, const cli_plan_job* job);
 // `stowage plan` with such a graph, which the job has found. Complains.
 cli_exit cli_formula_run(cli_plan_job* job);
 
