@@ -18,8 +18,7 @@ struct stowi_graph_twin {
   const stow_type** given;  // the types with symbols
   stow_type* bound;
   size_t element_count;
-  int64_t* elements;   // known elements with symbols; floats as they are, unless they are dims
-  uint8_t* exactness;  // of these
+  int64_t* elements;  // known elements with symbols; floats as they are, unless they are dims
   // Of a function: which symbol of the graph each of its own is, SIZE_MAX for its rows, and their
   // numbers.
   bool is_function;
@@ -38,9 +37,7 @@ static stow_status fill(stowi_graph_twin* twin) {
   twin->given = (const stow_type**)stowi_alloc(allocator, twin->type_count, sizeof(stow_type*));
   twin->bound = STOWI_ARRAY(allocator, stow_type, twin->type_count);
   twin->elements = STOWI_ARRAY(allocator, int64_t, twin->element_count);
-  twin->exactness = STOWI_ARRAY(allocator, uint8_t, twin->element_count);
-  if (twin->given == NULL || twin->bound == NULL || twin->elements == NULL ||
-      twin->exactness == NULL) {
+  if (twin->given == NULL || twin->bound == NULL || twin->elements == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
   for (size_t i = 0; i < twin->type_count; ++i) {
@@ -49,7 +46,6 @@ static stow_status fill(stowi_graph_twin* twin) {
   }
   if (twin->element_count != 0) {
     memcpy(twin->elements, graph->known.elements.data, twin->element_count * sizeof(int64_t));
-    memcpy(twin->exactness, graph->known.exactness.data, twin->element_count);
   }
   return STOW_OK;
 }
@@ -130,7 +126,6 @@ void stowi_graph_twin_destroy(stowi_graph_twin* twin) {
   stowi_free(allocator, (void*)twin->given, twin->type_count, sizeof(stow_type*));
   STOWI_ARRAY_FREE(allocator, twin->bound, twin->type_count);
   STOWI_ARRAY_FREE(allocator, twin->elements, twin->element_count);
-  STOWI_ARRAY_FREE(allocator, twin->exactness, twin->element_count);
   if (!twin->is_function) {
     stow_graph_destroy(twin->graph);
   }
@@ -193,33 +188,15 @@ static stow_status bind_element(stowi_graph_twin* twin, size_t index, const int6
   return STOW_OK;
 }
 
-// A float that is a dim becomes a number, which is exact in its dtype.
-static void bind_float(stowi_graph_twin* twin, size_t index, const int64_t* values) {
-  stowi_graph_known_store* known = &twin->graph->known;
-  int64_t number;
-  if (twin->exactness[index] != STOWI_GRAPH_FLOAT_DIM) {
-    return;
-  }
-  known->elements.data[index] = STOWI_GRAPH_UNKNOWN;
-  known->exactness.data[index] = STOWI_GRAPH_EXACT;
-  if (stow_dim_evaluate(twin->graph->dims, twin->elements[index], values, &number) == STOW_OK) {
-    double real = (double)number;
-    memcpy(&known->elements.data[index], &real, sizeof(real));
-  }
-}
-
 static stow_status bind_known(stowi_graph_twin* twin, const int64_t* values) {
   const stow_graph* graph = twin->graph;
   for (size_t i = 0; i < graph->known.entries.count; ++i) {
     const stowi_graph_known_entry* entry = &graph->known.entries.data[i];
     stow_dtype dtype = stow_graph_type(graph, entry->value)->dtype;
     bool is_float = stow_dtype_kind_of(dtype) == STOW_KIND_FLOAT;
-    for (size_t k = 0; k < entry->count; ++k) {
-      if (is_float) {
-        bind_float(twin, entry->first + k, values);
-      } else {
-        STOW_TRY(bind_element(twin, entry->first + k, values));
-      }
+    for (size_t k = entry->first; k < entry->first + entry->count; ++k) {
+      bool is_dim = !is_float || graph->known.exactness.data[k] == STOWI_GRAPH_FLOAT_DIM;
+      STOW_TRY(is_dim ? bind_element(twin, k, values) : STOW_OK);
     }
   }
   return STOW_OK;
@@ -255,6 +232,5 @@ void stowi_graph_twin_unbind(stowi_graph_twin* twin) {
   }
   if (twin->element_count != 0) {
     memcpy(twin->graph->known.elements.data, twin->elements, twin->element_count * sizeof(int64_t));
-    memcpy(twin->graph->known.exactness.data, twin->exactness, twin->element_count);
   }
 }
