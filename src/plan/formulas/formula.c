@@ -102,6 +102,7 @@ void stowi_plan_formula_region_destroy(stow_formula* formula, stowi_plan_formula
   STOWI_ARRAY_FREE(allocator, region->reserved, region->reserved_count);
   STOWI_ARRAY_FREE(allocator, region->parts, region->part_count + 1);
   STOWI_ARRAY_FREE(allocator, region->terms, region->term_count);
+  STOWI_ARRAY_FREE(allocator, region->used, region->term_count + region->buffer_count);
   STOWI_ARRAY_FREE(allocator, region->arena, formula->point_count);
   STOWI_ARRAY_FREE(allocator, region->load, formula->point_count);
   STOWI_ARRAY_FREE(allocator, region->sums, region->sum_count);

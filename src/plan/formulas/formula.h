@@ -84,7 +84,9 @@ typedef struct stowi_plan_formula_region {
   size_t part_count;
   stowi_plan_formula_part* parts;  // by buffer, then time; one more entry ends the last one's terms
   size_t term_count;
-  uint32_t* terms;  // expressions
+  uint32_t* terms;    // expressions
+  size_t used_count;  // different ones among terms and sizes of buffers
+  uint32_t* used;
   stowi_place_orientation* orientation;
   uint64_t* arena;  // by point; UINT64_MAX: does not hold there
   uint64_t* load;
@@ -223,7 +225,11 @@ struct stow_formula_walk {
   uint64_t arena;
 };
 // The number of an expression at the walk's point; UINT64_MAX if it has none.
-uint64_t stowi_plan_formula_number(stow_formula_walk* walk, uint32_t expr);
+uint64_t stowi_plan_formula_compute(stow_formula_walk* walk, uint32_t expr);
+static inline uint64_t stowi_plan_formula_number(stow_formula_walk* walk, uint32_t expr) {
+  return walk->computed[expr] == walk->visit ? walk->numbers[expr]
+                                             : stowi_plan_formula_compute(walk, expr);
+}
 // The bytes of a buffer there, without its guard.
 uint64_t stowi_plan_formula_size(stow_formula_walk* walk, const stowi_plan_formula_buffer* buffer);
 

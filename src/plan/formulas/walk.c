@@ -3,7 +3,7 @@
 // there are few different ones. O(buffers + parts + edges), nothing is allocated.
 #include <string.h>
 
-#include "base/checked.h"
+#include "base/bits.h"
 #include "base/diag.h"
 #include "base/sort.h"
 #include "plan/formulas/formula.h"
@@ -65,10 +65,7 @@ stow_status stow_formula_walk_create(const stow_formula* formula, stow_allocator
 // ---------------------------------------------------------------------------------------------
 // Numbers
 
-uint64_t stowi_plan_formula_number(stow_formula_walk* walk, uint32_t expr) {
-  if (walk->computed[expr] == walk->visit) {
-    return walk->numbers[expr];
-  }
+uint64_t stowi_plan_formula_compute(stow_formula_walk* walk, uint32_t expr) {
   const stowi_plan_formula_expr* from = &walk->formula->exprs.data[expr];
   int64_t number = 0;
   uint64_t bytes = UINT64_MAX;
@@ -88,27 +85,30 @@ uint64_t stowi_plan_formula_size(stow_formula_walk* walk, const stowi_plan_formu
   return size == 0 ? buffer->empty_size : size;
 }
 
-static uint64_t least_of(stow_formula_walk* walk, const uint32_t* terms, size_t count) {
-  uint64_t least = stowi_plan_formula_number(walk, terms[0]);
+// The terms are computed by now.
+static uint64_t least_of(const stow_formula_walk* walk, const uint32_t* terms, size_t count) {
+  uint64_t least = walk->numbers[terms[0]];
   for (size_t i = 1; i < count; ++i) {
-    uint64_t number = stowi_plan_formula_number(walk, terms[i]);
+    uint64_t number = walk->numbers[terms[i]];
     least = number < least ? number : least;
   }
   return least;
 }
 
-static uint64_t most_among(stow_formula_walk* walk, const uint32_t* terms, size_t count) {
-  uint64_t most = stowi_plan_formula_number(walk, terms[0]);
+static uint64_t most_among(const stow_formula_walk* walk, const uint32_t* terms, size_t count) {
+  uint64_t most = walk->numbers[terms[0]];
   for (size_t i = 1; i < count; ++i) {
-    uint64_t number = stowi_plan_formula_number(walk, terms[i]);
+    uint64_t number = walk->numbers[terms[i]];
     most = number > most ? number : most;
   }
   return most;
 }
 
 static bool fill_parts(stow_formula_walk* walk, const stowi_plan_formula_region* region) {
-  bool fits = true;
-  uint64_t most = largest(region);
+  uint64_t largest_part = 0;
+  for (size_t i = 0; i < region->used_count; ++i) {
+    (void)stowi_plan_formula_compute(walk, region->used[i]);
+  }
   for (size_t i = 0; i < region->part_count; ++i) {
     const stowi_plan_formula_part* part = &region->parts[i];
     const stowi_plan_formula_buffer* buffer = &region->buffers[part->buffer];
@@ -119,10 +119,10 @@ static bool fill_parts(stow_formula_walk* walk, const stowi_plan_formula_region*
                                               part->first_high - part->first_low);
     high = high == 0 ? buffer->empty_size : high;
     high = high > buffer->most ? high : buffer->most;
-    fits = fits && high < most && buffer->guard < most;
-    walk->high[i] = fits ? high + buffer->guard : 0;
+    largest_part = high > largest_part ? high : largest_part;
+    walk->high[i] = high + buffer->guard;
   }
-  return fits;
+  return largest_part < largest(region);
 }
 
 // The highest end. A buffer with windows needs room for all of itself.
@@ -264,10 +264,36 @@ static uint64_t unit_of(const stowi_plan_formula_region* region) {
   return starts & (~starts + 1);
 }
 
+static void add_used(stowi_plan_formula_region* region, stowi_bits* seen, uint32_t expr) {
+  if (!stowi_bits_has(seen, expr)) {
+    stowi_bits_add(seen, expr);
+    region->used[region->used_count++] = expr;
+  }
+}
+
+static stow_status find_used(const stow_formula* formula, stowi_plan_formula_region* region) {
+  stowi_bits seen;
+  region->used =
+      STOWI_ARRAY(formula->allocator, uint32_t, region->term_count + region->buffer_count);
+  if (region->used == NULL ||
+      !stowi_bits_init(&seen, (uint32_t)formula->exprs.count, formula->allocator)) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  for (size_t i = 0; i < region->term_count; ++i) {
+    add_used(region, &seen, region->terms[i]);
+  }
+  for (size_t i = 0; i < region->buffer_count; ++i) {
+    add_used(region, &seen, region->buffers[i].size);
+  }
+  stowi_bits_free(&seen, formula->allocator);
+  return STOW_OK;
+}
+
 stow_status stowi_plan_formula_measure(stow_formula* formula, stowi_plan_formula_region* region,
                                        stow_diag* diag) {
   size_t events = 2 * region->part_count;
   measure m = {.region = region, .mask = unit_of(region) - 1};
+  STOW_TRY(stowi_need_memory(find_used(formula, region) == STOW_OK, diag));
   STOW_TRY(stow_formula_walk_create(formula, formula->allocator, diag, &m.walk));
   m.events = STOWI_ARRAY(formula->allocator, event, events);
   region->arena = STOWI_ARRAY(formula->allocator, uint64_t, formula->point_count);
