@@ -18,7 +18,7 @@ struct stowi_graph_twin {
   const stow_type** given;  // the types with symbols
   stow_type* bound;
   size_t element_count;
-  int64_t* elements;  // known elements with symbols; floats as they are
+  int64_t* elements;  // known elements with symbols; floats as they are, unless they are dims
   // Of a function: which symbol of the graph each of its own is, SIZE_MAX for its rows, and their
   // numbers.
   bool is_function;
@@ -193,11 +193,10 @@ static stow_status bind_known(stowi_graph_twin* twin, const int64_t* values) {
   for (size_t i = 0; i < graph->known.entries.count; ++i) {
     const stowi_graph_known_entry* entry = &graph->known.entries.data[i];
     stow_dtype dtype = stow_graph_type(graph, entry->value)->dtype;
-    if (stow_dtype_kind_of(dtype) == STOW_KIND_FLOAT) {
-      continue;
-    }
-    for (size_t k = 0; k < entry->count; ++k) {
-      STOW_TRY(bind_element(twin, entry->first + k, values));
+    bool is_float = stow_dtype_kind_of(dtype) == STOW_KIND_FLOAT;
+    for (size_t k = entry->first; k < entry->first + entry->count; ++k) {
+      bool is_dim = !is_float || graph->known.exactness.data[k] == STOWI_GRAPH_FLOAT_DIM;
+      STOW_TRY(is_dim ? bind_element(twin, k, values) : STOW_OK);
     }
   }
   return STOW_OK;

@@ -98,8 +98,9 @@ stow_status stowi_graph_points_sum(const stowi_graph_points* points, const stowi
 
 // Makes ⌊a / b⌋, b positive, simpler without changing it: multiple.c.
 void stowi_graph_sum_shrink(const stow_dims* dims, stowi_graph_sum* a, int64_t* b);
-// Replaces b × ⌊a / b⌋ by a where b always divides a. Errors as for stowi_graph_sum_add.
-stow_status stowi_graph_sum_undo_divisions(const stow_dims* dims, stowi_graph_sum* s);
+// Reduces c × ⌊a / b⌋ to lowest terms where b always divides a. Errors as for stowi_graph_sum_add,
+// and STOW_ERR_OUT_OF_MEMORY.
+stow_status stowi_graph_sum_undo_divisions(stow_dims* dims, stowi_graph_sum* s);
 
 // By content: total, and 0 only for equal dims.
 int stowi_graph_dims_compare(const stow_dims* dims, stow_dim a, stow_dim b);

@@ -2,7 +2,7 @@
 //
 //     floor((floor(a / b) + c) / d) = floor((a + b*c) / (b*d))
 //     floor((m + r) / b) = floor((m + r - r mod g) / b)   if g divides m and b
-//     b * floor(a / b) = a                                 if b divides a
+//     c * floor(a / b) = c/g * floor(a / (b/g))            if b divides a, and g both b and c
 //
 // so that the sizes of layers that halve an image, and double it again, have one form.
 #include "base/checked.h"
@@ -116,22 +116,36 @@ void stowi_graph_sum_shrink(const stow_dims* dims, stowi_graph_sum* a, int64_t* 
   *b /= common;
 }
 
-// The terms may be in the pool, so one is replaced at a time.
-stow_status stowi_graph_sum_undo_divisions(const stow_dims* dims, stowi_graph_sum* s) {
+// The divisor of term |i| if it is a division by a number that leaves no rest, and shares a factor
+// with the coefficient, which is |*out_common|; 0 otherwise.
+static int64_t exact_divisor(const stow_dims* dims, stowi_graph_term term, int64_t* out_common) {
+  const stowi_graph_expr* e = stowi_graph_expr_of(dims, term.dim);
+  stow_dim divisor =
+      e->kind == STOWI_GRAPH_EXPR_FLOOR_DIV ? stowi_graph_terms_of(dims, e)[1].dim : 0;
+  *out_common = divisor > 0 ? gcd(divisor, magnitude(term.coefficient)) : 1;
+  bool is_exact =
+      *out_common > 1 && multiple_of(dims, stowi_graph_terms_of(dims, e)[0].dim) % divisor == 0;
+  return is_exact ? divisor : 0;
+}
+
+stow_status stowi_graph_sum_undo_divisions(stow_dims* dims, stowi_graph_sum* s) {
   for (size_t i = 0; i < s->count; ++i) {
-    const stowi_graph_expr* e = stowi_graph_expr_of(dims, s->terms[i].dim);
-    stow_dim divisor =
-        e->kind == STOWI_GRAPH_EXPR_FLOOR_DIV ? stowi_graph_terms_of(dims, e)[1].dim : 0;
-    int64_t times = divisor > 0 ? s->terms[i].coefficient / divisor : 0;
-    stow_dim divided = times == 0 ? 0 : stowi_graph_terms_of(dims, e)[0].dim;
-    if (times == 0 || multiple_of(dims, divided) % divisor != 0) {
+    stowi_graph_term term = s->terms[i];
+    int64_t common;
+    int64_t divisor = exact_divisor(dims, term, &common);
+    if (divisor == 0) {
       continue;
     }
+    stow_dim divided = stowi_graph_terms_of(dims, stowi_graph_expr_of(dims, term.dim))[0].dim;
+    stow_dim quotient = stow_dim_floor_div(dims, divided, divisor / common);
+    if (quotient == STOW_DIM_INVALID) {
+      return dims->status;
+    }
     stowi_graph_sum inner;
-    stowi_graph_sum gone = {.count = 1, .terms = {{1, s->terms[i].dim}}};
-    stowi_graph_sum_load(dims, divided, &inner);
-    STOW_TRY(stowi_graph_sum_add(dims, s, -times * divisor, &gone));
-    STOW_TRY(stowi_graph_sum_add(dims, s, times, &inner));
+    stowi_graph_sum gone = {.count = 1, .terms = {{1, term.dim}}};
+    stowi_graph_sum_load(dims, quotient, &inner);
+    STOW_TRY(stowi_graph_sum_add(dims, s, -term.coefficient, &gone));
+    STOW_TRY(stowi_graph_sum_add(dims, s, term.coefficient / common, &inner));
     i = SIZE_MAX;  // from the beginning: terms have moved
   }
   return STOW_OK;

@@ -412,6 +412,15 @@ static bool is_whole(const stow_dims* dims, const stow_type* type) {
   return true;
 }
 
+// Whether the types are the same at every point, though their dims are other expressions.
+static bool is_same(const stow_dims* dims, const stow_type* a, const stow_type* b) {
+  bool same = a->dtype == b->dtype && a->rank == b->rank;
+  for (uint32_t i = 0; same && i < a->rank; ++i) {
+    same = stow_dim_same(dims, a->dims[i], b->dims[i]);
+  }
+  return same;
+}
+
 // Whether result |k| has a type, and the declared one if that is required.
 static stow_status check_result(stow_shape_call* call, size_t k, bool must_agree, stow_diag* diag) {
   const stow_type* result = &call->results[k];
@@ -433,6 +442,10 @@ static stow_status check_result(stow_shape_call* call, size_t k, bool must_agree
   }
   const stow_type* declared = stow_shape_declared(call, k);
   if (declared == NULL || !must_agree || stow_type_equal(declared, result)) {
+    return STOW_OK;
+  }
+  if (is_same(call->dims, declared, result)) {
+    call->results[k] = *declared;
     return STOW_OK;
   }
   snprintf(reason, sizeof(reason), "result %zu is %.300s, declared as %.300s", k,

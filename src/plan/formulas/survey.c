@@ -2,6 +2,7 @@
 // tables, of which nodes that are alike have the same. What has the same size at every point, or
 // grows along a parabola with one symbol, becomes an expression. What is kept between runs gets a
 // place at the bottom, one after the other, with the largest size that it has anywhere.
+#include "base/checked.h"
 #include "base/diag.h"
 #include "effects/api.h"
 #include "plan/formulas/formula.h"
@@ -178,22 +179,38 @@ static stow_status collect(collector* c) {
 // ---------------------------------------------------------------------------------------------
 // Tables that are expressions
 
-// A polynomial of one symbol through the first three sizes, a + b * n + c * n * (n - 1) / 2 for
-// step n of its range; or no symbol at all. STOW_DIM_INVALID: it does not go through the others.
-static stow_dim line_through(stow_formula* formula, const uint64_t* sizes) {
-  size_t count = formula->point_count;
-  int64_t a = (int64_t)sizes[0];
-  int64_t b = count > 1 ? (int64_t)(sizes[1] - sizes[0]) : 0;
-  int64_t c = count > 2 ? (int64_t)(sizes[2] - 2 * sizes[1] + sizes[0]) : 0;
+// a + b * n + c * n * (n - 1) / 2 for step n of the range of one symbol, but not above |most|.
+typedef struct curve {
+  int64_t a, b, c;
+  uint64_t most;
+  bool is_cut;  // |most| matters
+} curve;
+
+// The curve through the first three sizes, up to the last one; false if it does not go through all
+// others.
+static bool find_curve(const uint64_t* sizes, size_t count, curve* out) {
+  out->a = (int64_t)sizes[0];
+  out->b = count > 1 ? (int64_t)(sizes[1] - sizes[0]) : 0;
+  out->c = count > 2 ? (int64_t)(sizes[2] - 2 * sizes[1] + sizes[0]) : 0;
+  out->most = sizes[count - 1];
+  out->is_cut = false;
   for (size_t n = 0; n < count; ++n) {
-    uint64_t pairs = n % 2 == 0 ? n / 2 * (n - (n != 0)) : (n - 1) / 2 * n;
-    if (sizes[n] != (uint64_t)a + (uint64_t)b * n + (uint64_t)c * pairs) {
-      return STOW_DIM_INVALID;
+    int64_t pairs = (int64_t)(n % 2 == 0 ? n / 2 * (n - (n != 0)) : (n - 1) / 2 * n);
+    int64_t bend, line, size;
+    if (!stowi_mul_i64(out->c, pairs, &bend) || !stowi_mul_i64(out->b, (int64_t)n, &line) ||
+        !stowi_add_i64(bend, line, &size) || !stowi_add_i64(size, out->a, &size)) {
+      return false;
     }
+    bool is_above = size >= 0 && (uint64_t)size > out->most;
+    if (sizes[n] != (is_above ? out->most : (uint64_t)size)) {
+      return false;
+    }
+    out->is_cut |= is_above;
   }
-  if (b == 0 && c == 0) {
-    return (stow_dim)sizes[0];
-  }
+  return true;
+}
+
+static stow_dim dim_of(stow_formula* formula, const curve* from) {
   const stow_dim_range* range = &formula->ranges[0];
   stow_dims* dims = stow_graph_edit_dims(formula->graph);
   stow_str name = stow_dims_symbol_name(dims, formula->symbols[0]);
@@ -201,9 +218,11 @@ static stow_dim line_through(stow_formula* formula, const uint64_t* sizes) {
   stow_dim n = stow_dim_sub(dims, stow_dim_symbol(dims, name), range->min);
   n = stow_dim_floor_div(dims, n, range->step);
   stow_dim pairs = stow_dim_mul(dims, n, stow_dim_sub(dims, n, 1));
-  stow_dim curve = stow_dim_floor_div(dims, stow_dim_mul(dims, pairs, stow_dim_of_int(dims, c)), 2);
-  stow_dim line = stow_dim_mul(dims, n, stow_dim_of_int(dims, b));
-  stow_dim dim = stow_dim_add(dims, stow_dim_add(dims, curve, line), a);
+  stow_dim bend = stow_dim_mul(dims, pairs, stow_dim_of_int(dims, from->c));
+  stow_dim line = stow_dim_mul(dims, n, stow_dim_of_int(dims, from->b));
+  stow_dim dim = stow_dim_add(dims, stow_dim_floor_div(dims, bend, 2), line);
+  dim = stow_dim_add(dims, dim, from->a);
+  dim = from->is_cut ? stow_dim_min(dims, dim, (stow_dim)from->most) : dim;
   if (dim == STOW_DIM_INVALID && stow_dims_status(dims) != STOW_ERR_OUT_OF_MEMORY) {
     stow_dims_clear_status(dims);
   }
@@ -223,7 +242,8 @@ static stow_status add_expr(stow_formula* formula, const uint64_t* sizes, uint32
   if (is_constant(formula, sizes) && sizes[0] <= INT64_MAX) {
     dim = (stow_dim)sizes[0];
   } else if (formula->symbol_count == 1) {
-    dim = line_through(formula, sizes);
+    curve found;
+    dim = find_curve(sizes, formula->point_count, &found) ? dim_of(formula, &found) : dim;
   }
   return dim == STOW_DIM_INVALID ? stowi_plan_formula_add_table(formula, sizes, out_expr)
                                  : stowi_plan_formula_add_dim(formula, dim, out_expr);

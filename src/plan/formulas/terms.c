@@ -21,15 +21,10 @@ typedef struct seeker {
   STOWI_VEC(stow_dim) found;
 } seeker;
 
-// The expression, or the most of a table at any point of the region.
+// The expression, or the number of a table at the walk's point.
 static stow_dim dim_of(const seeker* s, uint32_t expr) {
   const stowi_plan_formula_expr* from = &s->formula->exprs.data[expr];
-  uint64_t most = 0;
-  for (size_t point = 0; from->table != NULL && point < s->formula->point_count; ++point) {
-    bool is_here = s->formula->region_at[point] == s->number;
-    most = is_here && from->table[point] > most ? from->table[point] : most;
-  }
-  return from->table == NULL ? from->dim : (stow_dim)most;
+  return from->table == NULL ? from->dim : (stow_dim)from->table[s->walk->point];
 }
 
 // The expression of the terms that gives |number| at the walk's point.
