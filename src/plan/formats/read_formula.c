@@ -446,6 +446,11 @@ static stow_status read_region(reader* r) {
   STOW_TRY(read_index(r, formula->point_count, "a point", &point));
   STOW_TRY(read_yes(r, &r->region->facts.in_place));
   STOW_TRY(read_yes(r, &r->region->facts.elide_copies));
+  const stowi_plan_facts* own = &r->region->facts;
+  if (formula->regions.count == 1 &&
+      (own->in_place != r->facts.in_place || own->elide_copies != r->facts.elide_copies)) {
+    return fail(r, "expected the first region as the options say");
+  }
   STOW_TRY(stowi_plan_scan_end_line(&r->scan));
   r->region->planned_at = point;
   while (stowi_plan_scan_skip(&r->scan, "# box=")) {
