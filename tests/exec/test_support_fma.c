@@ -185,7 +185,7 @@ TEST(DoublesGiveWhatTheMachineGives) {
   static float expected[BATCH];
   static float actual[BATCH];
   test_random random = {21};
-  size_t batches = (test_is_long() ? 1000000000 : 1000000) / BATCH + 1;
+  size_t batches = (test_is_long() ? 1000000000U : 1000000U) / BATCH + 1;
   for (size_t i = 0; i < batches; ++i) {
     draw(&random, &t);
     by_machine(&t, expected);
@@ -200,7 +200,7 @@ TEST(DoublesGiveTheExactResult) {
   static triples t;
   static float actual[BATCH];
   test_random random = {22};
-  size_t batches = (test_is_long() ? 100000000 : 1000000) / BATCH + 1;
+  size_t batches = (test_is_long() ? 100000000U : 1000000U) / BATCH + 1;
   for (size_t i = 0; i < batches; ++i) {
     draw(&random, &t);
     by_doubles(&t, actual);

@@ -1,5 +1,4 @@
-// Twins against bound copies: the same types and views at every point; what is known of elements is
-// right, though binding, which folds again, may know more.
+// Twins against bound copies: the same types, known elements and views at every point.
 #include <stowage/text.h>
 
 #include "base/diag.h"
