@@ -3,7 +3,8 @@
 //
 // An input that does not begin with `# stowage_plan` stands for what follows the fingerprint, so
 // that the corpus outlives changes of the graph's fingerprint. After a line `home` the rest is for
-// the second graph, whose results lie in place and at home.
+// the second graph, whose results lie in place and at home; after a line `range` it is a formula
+// plan of the third, which has a range.
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,6 +34,18 @@ static const char home_text[] =
     "  %5 = relu(%4) : f32[32]\n"
     "  %6 = narrow(%5) {axis = 0, start = 16, len = 16} : f32[16]\n"
     "  return %6\n"
+    "}\n";
+
+static const char range_text[] =
+    "graph @range {\n"
+    "  range ?s = 0..5\n"
+    "  %0 = input \"x\" : f32[?s, 8]\n"
+    "  %1 = relu(%0) : f32[?s, 8] with {scratch = [24, 16]}\n"
+    "  %2 = exp(%1) : f32[?s, 8]\n"
+    "  %3 = concat(%1, %2) {axis = 0} : f32[?(2*s), 8]\n"
+    "  %4 = transpose(%3) {perm = [1, 0]} : f32[8, ?(2*s)]\n"
+    "  %5 = input \"cache\" : f32[?s] with {state = true}\n"
+    "  return %4, %5\n"
     "}\n";
 
 static void require(int condition) {
@@ -112,13 +125,65 @@ static void read_plan(const char* text, size_t size, const stow_graph* graph,
   stow_plan_destroy(plan);
 }
 
+// ---------------------------------------------------------------------------------------------
+// Formula plans
+
+static void use_formula(const stow_formula* formula) {
+  stow_allocator allocator = stow_allocator_default();
+  size_t written = 0;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_formula_check(formula, NULL, allocator, &diag);
+  require(status == STOW_OK || (status == STOW_ERR_VIOLATION && diag.message[0] != '\0'));
+  require(stow_formula_write(formula, STOW_PLAN_JSON, (stow_writer){drop, &written}) == STOW_OK);
+  require(stow_formula_write_c(formula, NULL, (stow_writer){drop, &written}, NULL) == STOW_OK);
+  stow_formula_walk* walk = NULL;
+  require(stow_formula_walk_create(formula, allocator, NULL, &walk) == STOW_OK);
+  for (size_t point = 0; point < stow_formula_point_count(formula); ++point) {
+    stow_formula_walk_to(walk, point);
+    for (stow_value v = 0; v < 8; ++v) {
+      stow_slot slot;
+      (void)stow_formula_walk_slot(walk, v, &slot);
+    }
+  }
+  stow_formula_walk_destroy(walk);
+}
+
+static void read_formula(const char* text, size_t size, const stow_graph* graph,
+                         const stow_effects* effects) {
+  (void)effects;
+  stow_formula* formula = NULL;
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_allocator allocator = stow_allocator_default();
+  stow_status status = stow_formula_read(text, size, "fuzz", graph, allocator, &diag, &formula);
+  if (status != STOW_OK) {
+    require(status == STOW_ERR_SYNTAX || status == STOW_ERR_STALE_PLAN);
+    require(formula == NULL && diag.status == status && diag.line != 0 && diag.column != 0);
+    return;
+  }
+  stow_string again;
+  stow_string_init(&again, allocator);
+  require(stow_formula_write(formula, STOW_PLAN_SAVED, stow_string_writer(&again)) == STOW_OK);
+  require(again.size == size && memcmp(again.data, text, size) == 0);
+  stow_string_free(&again);
+  use_formula(formula);
+  stow_formula_destroy(formula);
+}
+
+// ---------------------------------------------------------------------------------------------
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
+typedef void (*text_reader)(const char* text, size_t size, const stow_graph* graph,
+                            const stow_effects* effects);
+
 static void read_input(const char* data, size_t size, const stow_graph* graph,
-                       const stow_effects* effects) {
-  static const char start[] = "# stowage_plan";
-  if (size >= sizeof(start) - 1 && memcmp(data, start, sizeof(start) - 1) == 0) {
-    read_plan(data, size, graph, effects);
+                       const stow_effects* effects, bool is_formula) {
+  const char* start = is_formula ? "# stowage_formula" : "# stowage_plan";
+  text_reader read = is_formula ? read_formula : read_plan;
+  if (size >= strlen(start) && memcmp(data, start, strlen(start)) == 0) {
+    read(data, size, graph, effects);
     return;
   }
   stow_str name = stow_graph_name(graph);
@@ -130,27 +195,23 @@ static void read_input(const char* data, size_t size, const stow_graph* graph,
   stow_string_init(&text, stow_allocator_default());
   require(stow_string_append(&text, header, (size_t)header_size) == STOW_OK);
   require(stow_string_append(&text, data, size) == STOW_OK);
-  read_plan(text.data, text.size, graph, effects);
+  read(text.data, text.size, graph, effects);
   stow_string_free(&text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   stow_allocator allocator = stow_allocator_default();
-  static const char elision[] = "home\n";
-  size_t skipped = sizeof(elision) - 1;
-  bool is_inside = size >= skipped && memcmp(data, elision, skipped) == 0;
-  const char* source = is_inside ? home_text : graph_text;
+  bool is_inside = size >= 5 && memcmp(data, "home\n", 5) == 0;
+  bool is_range = size >= 6 && memcmp(data, "range\n", 6) == 0;
+  size_t skipped = is_inside ? 5 : is_range ? 6 : 0;
+  const char* source = is_inside ? home_text : is_range ? range_text : graph_text;
   stow_module* module = NULL;
   require(stow_module_parse(source, strlen(source), NULL, NULL, allocator, NULL, &module) ==
           STOW_OK);
   const stow_graph* graph = stow_module_graph(module, 0);
   stow_effects* effects = NULL;
   require(stow_effects_create(graph, allocator, NULL, &effects) == STOW_OK);
-  if (is_inside) {
-    read_input((const char*)data + skipped, size - skipped, graph, effects);
-  } else {
-    read_input((const char*)data, size, graph, effects);
-  }
+  read_input((const char*)data + skipped, size - skipped, graph, effects, is_range);
   stow_effects_destroy(effects);
   stow_module_destroy(module);
   return 0;

@@ -25,7 +25,7 @@ headers_of() {
     graph) echo 'type op graph text' ;;
     analysis) echo 'sharing' ;;
     place) echo 'place csv' ;;
-    plan) echo 'plan set' ;;
+    plan) echo 'plan set formula' ;;
     exec) echo 'kernel exec' ;;
     npy) echo 'npy kernel' ;; # stow_tensor
     *) echo "$1" ;;

@@ -125,6 +125,7 @@ STOW_API int stow_str_compare(stow_str a, stow_str b);
 // Diagnostics
 
 #define STOW_DIAG_MESSAGE_SIZE 1024
+#define STOW_DIAG_SYMBOL_SIZE 128
 
 typedef struct stow_diag {
   size_t struct_size;  // sizeof(stow_diag); written by stow_diag_init
@@ -134,6 +135,11 @@ typedef struct stow_diag {
   uint32_t node;                         // the node concerned, or UINT32_MAX
   uint32_t value;                        // the value concerned, or UINT32_MAX
   char message[STOW_DIAG_MESSAGE_SIZE];  // NUL-terminated; UTF-8 if the input is; may be truncated
+  // Where something cannot be decided for a whole range of a symbol (type.h): the symbol, and the
+  // first value of a second part of its range. What is asked of each part alone may be decided.
+  // Empty: none.
+  char split_symbol[STOW_DIAG_SYMBOL_SIZE];
+  int64_t split_at;
 } stow_diag;
 
 // Writes every field: STOW_OK, no position, an empty message. Call it before the first use.

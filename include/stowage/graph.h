@@ -185,7 +185,8 @@ STOW_API stow_status stow_graph_add_output(stow_graph* graph, stow_value value, 
 
 // Adds a function: a graph that `blocks` nodes of this one apply to blocks of rows, under its name.
 // Its inputs are what a block has of each operand, its outputs what it makes of each result. Values
-// with rows have the symbol `rows` as one dim; all other dims are numbers. Ops must compute each
+// with rows have the symbol `rows`, the first of its table, as one dim; all other dims are numbers
+// or expressions of symbols of |graph|, which are bound with it. Ops must compute each
 // row from the same row of their operands alone: elementwise ops; softmax, norms, reductions,
 // products and convolutions along other dims. On success the graph owns |function|. STOW_ERR_TYPE,
 // naming the node, if it is not such a graph; STOW_ERR_DUPLICATE if there is a function of this
@@ -193,9 +194,11 @@ STOW_API stow_status stow_graph_add_output(stow_graph* graph, stow_value value, 
 STOW_API stow_status stow_graph_add_function(stow_graph* graph, stow_graph* function,
                                              stow_diag* diag);
 
-// Gives |count| symbols their values and infers all types again; dims with other symbols remain
-// expressions. STOW_ERR_NOT_FOUND if the graph has no such symbol; STOW_ERR_TYPE, naming the node,
-// if shapes no longer fit or a dim becomes negative.
+// Gives |count| symbols their values, which takes the place of their ranges, and infers all types
+// again, by the ranges of other symbols (type.h); dims with these remain expressions. |count| may
+// be 0. STOW_ERR_NOT_FOUND if the graph has no such symbol; STOW_ERR_INVALID_ARGUMENT for a value
+// outside the symbol's range; STOW_ERR_TYPE, naming the node, if shapes no longer fit or a dim
+// becomes negative.
 STOW_API stow_status stow_graph_bind(stow_graph* graph, const stow_str* names,
                                      const int64_t* values, size_t count, stow_diag* diag);
 

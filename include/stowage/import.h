@@ -146,6 +146,12 @@ STOW_API void stow_import_request_destroy(stow_import_request* request);
 // them; the import fails if another number is given.
 STOW_API stow_status stow_import_request_bind(stow_import_request* request, stow_str symbol,
                                               int64_t value, stow_diag* diag);
+// Gives a symbol of an input a range of values (type.h): the graph holds for all of them, and its
+// dims are expressions of the symbol. A range of one value is a binding. STOW_ERR_INVALID_ARGUMENT
+// if it is not a range. The import fails (STOW_ERR_CONFLICT) if the dim depends on data or its name
+// is an expression.
+STOW_API stow_status stow_import_request_bind_range(stow_import_request* request, stow_str symbol,
+                                                    const stow_dim_range* range, stow_diag* diag);
 // Gives all other symbols of inputs this value; data-dependent dims remain unbound.
 STOW_API stow_status stow_import_request_bind_rest(stow_import_request* request, int64_t value,
                                                    stow_diag* diag);

@@ -52,7 +52,8 @@ extern "C" {
   X(COLUMNS, "columns", "products with what is computed for them alone, where the peak is")  \
   X(QDQ, "qdq", "near: what is computed between dequantising and quantising, with integers") \
   X(NORMS, "norms", "near: batch-norms and scales, as part of the weights before them")      \
-  X(REPEATS, "repeats", "products of repeated matrices, which need them once")
+  X(REPEATS, "repeats", "products of repeated matrices, which need them once")               \
+  X(TRANSPOSES, "transposes", "transposes of which a part is read: the part is transposed")
 
 typedef enum stow_rewrite_rule {
 #define STOW_REWRITE_ENUM(name, text, summary) STOW_REWRITE_##name,
@@ -62,7 +63,7 @@ typedef enum stow_rewrite_rule {
 } stow_rewrite_rule;
 
 // Grows whenever a rule gives another graph than before: plans of rewritten graphs are then stale.
-#define STOW_REWRITE_VERSION 4
+#define STOW_REWRITE_VERSION 5
 
 static inline uint32_t stow_rewrite_bit(stow_rewrite_rule rule) { return UINT32_C(1) << rule; }
 // "?" past the end.
@@ -93,8 +94,10 @@ static inline void stow_rewrite_options_init(stow_rewrite_options* options) {
 
 typedef struct stow_rewritten stow_rewritten;
 
-// Rewrites |graph|, whose dims are all numbers (STOW_ERR_UNBOUND_DIM). |graph| is borrowed and must
-// outlive the result: names and data are shared. |options| may be NULL. Free the result with
+// Rewrites |graph|, whose dims are numbers or expressions of symbols with ranges
+// (STOW_ERR_UNBOUND_DIM): what is decided by sizes is decided at the largest point, and the new
+// graph, over the same ranges, is right at all of them. |graph| is borrowed and must outlive the
+// result: names and data are shared. |options| may be NULL. Free the result with
 // stow_rewritten_destroy. Each pass is O(size of the graph); folding, that times the number of
 // steps at which another group of nodes pays.
 STOW_API stow_status stow_rewrite(const stow_graph* graph, const stow_rewrite_options* options,

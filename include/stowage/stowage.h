@@ -18,6 +18,7 @@
 // | schedule.h | the order in which nodes run                                            |
 // | effects.h  | what an executor does with memory that the graph does not show          |
 // | plan.h     | making, reading, saving and proving plans                               |
+// | formula.h  | plans for ranges of shapes                                              |
 // | sharing.h  | why values share bytes, or do not                                       |
 // | set.h      | several graphs in one arena                                             |
 // | arena.h    | the bytes of a plan at run time                                         |
@@ -77,6 +78,7 @@
 #include <stowage/base.h>
 #include <stowage/csv.h>
 #include <stowage/effects.h>
+#include <stowage/formula.h>
 #include <stowage/graph.h>
 #include <stowage/op.h>
 #include <stowage/place.h>

@@ -122,10 +122,6 @@ STOW_API stow_dim stow_dim_max(stow_dims* dims, stow_dim a, stow_dim b);
 STOW_API stow_dim stow_dim_of_int(stow_dims* dims, int64_t number);
 // Whether |dim| is a number, negative ones included; if so, |out_number| is set to it.
 STOW_API bool stow_dim_to_int(const stow_dims* dims, stow_dim dim, int64_t* out_number);
-// Whether |dim| is provably at least |bound| for all values of its symbols that are |symbol_min| (0
-// or more) or larger. False if there is no proof.
-STOW_API bool stow_dim_at_least(const stow_dims* dims, stow_dim dim, int64_t bound,
-                                int64_t symbol_min);
 
 // The first failure since the last stow_dims_clear_status, or STOW_OK.
 STOW_API stow_status stow_dims_status(const stow_dims* dims);
@@ -137,8 +133,74 @@ STOW_API stow_status stow_dim_print(const stow_dims* dims, stow_dim dim, stow_wr
 // Symbols of the table, in order of first use. Names are borrowed from it; empty past the end.
 STOW_API size_t stow_dims_symbol_count(const stow_dims* dims);
 STOW_API stow_str stow_dims_symbol_name(const stow_dims* dims, size_t index);
+// The index of the symbol with this name, or SIZE_MAX.
+STOW_API size_t stow_dims_find_symbol(const stow_dims* dims, stow_str name);
 // Whether the expression |dim| contains symbol |symbol_index|.
 STOW_API bool stow_dim_uses(const stow_dims* dims, stow_dim dim, size_t symbol_index);
+
+// ---------------------------------------------------------------------------------------------
+// Ranges. A symbol may have a range: the values that it can be given, which is what makes one graph
+// stand for many shapes. A *point* gives each symbol with a range one of its values. Proofs below
+// hold for all points; a symbol without a range may be any number, 0 or more.
+
+// All multiples of |step| in [min, max]. |step| is 1 or more; 1: all integers.
+typedef struct stow_dim_range {
+  int64_t min;
+  int64_t max;
+  int64_t step;
+} stow_dim_range;
+
+// The largest |max| of a range.
+#define STOW_DIM_RANGE_MAX ((int64_t)1 << 40)
+
+// Sets the range of a symbol, or removes it if |range| is NULL. The ends are moved to the first and
+// last multiple of the step. Expressions that exist stay as they are, though more could be
+// simplified now: set ranges before dims are made, or call stow_graph_bind afterwards, which infers
+// all types again. Where dims were made with a range, a new one may only be a part of it. A range
+// of one value is a binding to that call and to the parser. STOW_ERR_NOT_FOUND for an index past
+// the end; STOW_ERR_INVALID_ARGUMENT, and nothing changes, if |min| is negative, |max| below |min|
+// or above STOW_DIM_RANGE_MAX, the step below 1, or no multiple of it in the range.
+STOW_API stow_status stow_dims_set_range(stow_dims* dims, size_t symbol_index,
+                                         const stow_dim_range* range);
+// False, and |out_range| is unchanged, if the symbol has no range.
+STOW_API bool stow_dims_range(const stow_dims* dims, size_t symbol_index,
+                              stow_dim_range* out_range);
+// Moves the ends to the first and last multiple of the step; false, and nothing changes, if it is
+// not a range, for one of the reasons above.
+STOW_API bool stow_dim_range_trim(stow_dim_range* range);
+// How many values a trimmed range has, and whether |value| is one of them.
+STOW_API uint64_t stow_dim_range_count(const stow_dim_range* range);
+STOW_API bool stow_dim_range_has(const stow_dim_range* range, int64_t value);
+
+// The value of |dim| where symbol i has values[i]; there must be one for each symbol that |dim|
+// uses. The result may be negative. STOW_ERR_OVERFLOW if something on the way does not fit in 64
+// bits, STOW_ERR_TYPE if it divides by a number below 1, STOW_ERR_INVALID_ARGUMENT if |dim| is not
+// of this table. O(size of the expression), which is limited; allocates nothing.
+STOW_API stow_status stow_dim_evaluate(const stow_dims* dims, stow_dim dim, const int64_t* values,
+                                       int64_t* out_value);
+
+// Proofs for all points. They are found by bounds of the expression and, if its symbols have at
+// most STOW_DIM_MAX_POINTS points, by trying all of them, so that |false| is then a counterexample
+// (or an overflow at a point); otherwise it means that there is no proof.
+#define STOW_DIM_MAX_POINTS 4096
+
+// Whether |dim| is at least |bound| for all values of its symbols: those of ranges, and for symbols
+// without one |symbol_min| (0 or more) or larger.
+STOW_API bool stow_dim_at_least(const stow_dims* dims, stow_dim dim, int64_t bound,
+                                int64_t symbol_min);
+STOW_API bool stow_dim_at_most(const stow_dims* dims, stow_dim dim, int64_t bound);
+// Whether a is at least b, or equal to it, at every point.
+STOW_API bool stow_dim_not_less(const stow_dims* dims, stow_dim a, stow_dim b);
+STOW_API bool stow_dim_same(const stow_dims* dims, stow_dim a, stow_dim b);
+// Whether a is less than b at one point, equal at another or greater: what depends on their order
+// is undecided. If so, |out_symbol| is the symbol whose range to divide, and |out_at| the first
+// value of its second part. False if that is decided, or not known.
+STOW_API bool stow_dim_split(const stow_dims* dims, stow_dim a, stow_dim b, size_t* out_symbol,
+                             int64_t* out_at);
+// Numbers between which |dim| is at every point: the smallest and largest it takes if all points
+// are tried, else bounds. False if one of them is not known.
+STOW_API bool stow_dim_bounds(const stow_dims* dims, stow_dim dim, int64_t* out_least,
+                              int64_t* out_most);
 
 // ---------------------------------------------------------------------------------------------
 // Types. Of a fixed size, so that shape functions never allocate.

@@ -33,7 +33,8 @@ class stow_str(ctypes.Structure):
 class stow_diag(Sized):
     _fields_ = [("struct_size", c_size_t), ("status", c_int), ("line", c_uint32),
                 ("column", c_uint32), ("node", c_uint32), ("value", c_uint32),
-                ("message", c_char * 1024)]
+                ("message", c_char * 1024), ("split_symbol", c_char * 128),
+                ("split_at", c_int64)]
 
 
 class stow_allocator(ctypes.Structure):

@@ -28,6 +28,8 @@ pub struct Diag {
     pub node: u32,
     pub value: u32,
     pub message: [c_char; 1024],
+    pub split_symbol: [c_char; 128],
+    pub split_at: i64,
 }
 
 #[repr(C)]

@@ -195,6 +195,8 @@ impl Diag {
             node: 0,
             value: 0,
             message: [0; 1024],
+            split_symbol: [0; 128],
+            split_at: 0,
         });
         // SAFETY: it has the size that it states.
         unsafe { ffi::stow_diag_defaults(&mut diag.0) };

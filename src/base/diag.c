@@ -9,8 +9,7 @@
 
 #define NO_ID UINT32_MAX
 
-// A caller built against an older header has a smaller struct, which ends after |message|: all
-// fields so far date from the first version.
+// A caller built against an older header has a smaller struct, which may end after |message|.
 static bool is_usable(const stow_diag* diag) {
   return diag != NULL && diag->struct_size >= offsetof(stow_diag, message) + STOW_DIAG_MESSAGE_SIZE;
 }
@@ -20,6 +19,10 @@ void stow_diag_defaults(stow_diag* diag) {
   stowi_init_struct(diag, &defaults, sizeof(defaults));
 }
 
+static bool has_split(const stow_diag* diag) {
+  return is_usable(diag) && diag->struct_size >= sizeof(*diag);
+}
+
 stow_status stowi_vfail(stow_diag* diag, stow_status status, const char* format,
                         va_list arguments) {
   if (is_usable(diag)) {
@@ -27,6 +30,10 @@ stow_status stowi_vfail(stow_diag* diag, stow_status status, const char* format,
     diag->line = diag->column = 0;
     diag->node = diag->value = NO_ID;
     vsnprintf(diag->message, sizeof(diag->message), format, arguments);
+  }
+  if (has_split(diag)) {
+    diag->split_symbol[0] = '\0';
+    diag->split_at = 0;
   }
   return status;
 }
@@ -59,6 +66,20 @@ void stowi_diag_node(stow_diag* diag, uint32_t node) {
 void stowi_diag_value(stow_diag* diag, uint32_t value) {
   if (is_usable(diag)) {
     diag->value = value;
+  }
+}
+
+void stowi_diag_split(stow_diag* diag, stow_str symbol, int64_t at) {
+  if (has_split(diag) && symbol.size < sizeof(diag->split_symbol)) {
+    memcpy(diag->split_symbol, symbol.data, symbol.size);
+    diag->split_symbol[symbol.size] = '\0';
+    diag->split_at = at;
+  }
+}
+
+void stowi_diag_keep_split(stow_diag* diag, const stow_diag* from) {
+  if (has_split(from)) {
+    stowi_diag_split(diag, stow_str_of(from->split_symbol), from->split_at);
   }
 }
 

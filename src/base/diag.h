@@ -35,6 +35,10 @@ static inline stow_status stowi_need_memory(bool got, stow_diag* diag) {
 STOWI_SHARED void stowi_diag_at(stow_diag* diag, uint32_t line, uint32_t column);
 STOWI_SHARED void stowi_diag_node(stow_diag* diag, uint32_t node);
 STOWI_SHARED void stowi_diag_value(stow_diag* diag, uint32_t value);
+// Longer names than the diagnostic has room for are left out.
+STOWI_SHARED void stowi_diag_split(stow_diag* diag, stow_str symbol, int64_t at);
+// Takes over that of another diagnostic, whose message became part of this one's.
+STOWI_SHARED void stowi_diag_keep_split(stow_diag* diag, const stow_diag* from);
 // Appends to the message.
 STOWI_SHARED void stowi_diag_append(stow_diag* diag, const char* format, ...)
     STOW_PRINTF_LIKE(2, 3);

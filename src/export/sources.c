@@ -69,7 +69,8 @@ static const definition* find_definition(const stowi_export_set* set, const defi
 // Whether |line| begins the definition of a function that other files may call.
 // A line that begins with a macro, `STOWI_KERNEL_LOOP(name, …`, defines nothing that others name.
 static bool is_definition(const char* line, definition* out) {
-  static const char* const others[] = {"static ", "typedef ", "extern ", "__attribute__"};
+  static const char* const others[] = {"static ", "typedef ", "extern ", "__attribute__",
+                                       "STOWI_KERNEL_INLINE "};
   for (size_t i = 0; i < sizeof others / sizeof others[0]; ++i) {
     if (strncmp(line, others[i], strlen(others[i])) == 0) {
       return false;

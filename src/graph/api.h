@@ -6,6 +6,8 @@
 
 #include "base/shared.h"
 #include "graph/copy.h"
+#include "graph/dims/dims.h"
+#include "graph/twin.h"
 
 // Parts of a graph as text for diagnostics, cut where they are long.
 typedef struct stowi_graph_text {
@@ -65,6 +67,11 @@ STOWI_SHARED bool stowi_graph_cut_operand(const stow_graph* graph, stow_node nod
                                           stowi_graph_cut* out_cut);
 STOWI_SHARED bool stowi_graph_cut_result(const stow_graph* graph, stow_node node, size_t k,
                                          stowi_graph_cut* out_cut);
+// How many groups a `blocks` node has, and rows of each; false if a dim is not a number.
+STOWI_SHARED bool stowi_graph_count_rows(const stow_graph* graph, stow_node node,
+                                         uint64_t* out_groups, uint64_t* out_rows);
+// The symbol `rows` of a function, which is the first that it has.
+#define STOWI_GRAPH_ROWS ((stow_dim)-1)
 // NULL: there is no such function. O(functions).
 STOWI_SHARED const stow_graph* stowi_graph_find_function(const stow_graph* graph, stow_str name);
 // Which dim of a type of a function is the rows; UINT32_MAX: it has none.
@@ -95,6 +102,11 @@ bool stowi_graph_function_overwrites(const stow_graph* function, size_t result, 
 // A copy of the whole graph, which borrows its data.
 STOWI_SHARED stow_status stowi_graph_copy(const stow_graph* graph, stow_allocator allocator,
                                           stow_diag* diag, stow_graph** out_graph);
+
+// Reads a dim as stow_dim_print writes it, into the graph's table. STOW_ERR_SYNTAX if it is not
+// one, or has a symbol that the graph does not have, which is there afterwards.
+stow_status stowi_graph_parse_dim(stow_graph* graph, stow_str text, stow_allocator allocator,
+                                  stow_diag* diag, stow_dim* out_dim);
 
 // Whether nodes of |op| may give other results for the same operands: random ops, and all that the
 // core does not define.

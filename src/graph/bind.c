@@ -25,10 +25,11 @@ typedef struct binder {
   stowi_graph_marks* value_marks;  // per value; those of an earlier pass stay
   bool is_again;  // an argument turned out to be upper-bounded: its readers were inferred wrongly
   stowi_graph_known_store known;  // replaces the old store
+  stow_graph** functions;         // by function: bound, or NULL if it stays as it is
 } binder;
 
 static stow_status read_binding(binder* b, stow_str name, int64_t value) {
-  size_t symbol = stowi_graph_dims_find_symbol(b->graph->dims, name);
+  size_t symbol = stow_dims_find_symbol(b->graph->dims, name);
   if (symbol == SIZE_MAX) {
     return stowi_fail(b->diag, STOW_ERR_NOT_FOUND, "unknown dim \"%.*s\"", STOWI_STR_ARG(name));
   }
@@ -40,6 +41,14 @@ static stow_status read_binding(binder* b, stow_str name, int64_t value) {
   if (b->symbols[symbol] != STOW_DIM_INVALID) {
     return stowi_fail(b->diag, STOW_ERR_DUPLICATE, "dim \"%.*s\" is given twice",
                       STOWI_STR_ARG(name));
+  }
+  stow_dim_range range;
+  bool has_range = stow_dims_range(b->graph->dims, symbol, &range);
+  if (has_range && !stow_dim_range_has(&range, value)) {
+    return stowi_fail(b->diag, STOW_ERR_INVALID_ARGUMENT,
+                      "dim \"%.*s\" is %lld, which its range %lld..%lld/%lld does not have",
+                      STOWI_STR_ARG(name), (long long)value, (long long)range.min,
+                      (long long)range.max, (long long)range.step);
   }
   b->symbols[symbol] = value;
   return STOW_OK;
@@ -216,9 +225,77 @@ static stow_status rebind_all(binder* b) {
   return STOW_OK;
 }
 
+// ---------------------------------------------------------------------------------------------
+// Functions have symbols of the graph too
+
+// A copy of |function| with its symbols bound, but for the first, its rows; NULL if none of them is
+// bound.
+static stow_status bind_function(binder* b, const stow_graph* function, stow_graph** out) {
+  const stow_dims* dims = function->dims;
+  size_t count = stow_dims_symbol_count(dims);
+  for (size_t i = 1; i < count; ++i) {
+    stow_str name = stow_dims_symbol_name(dims, i);
+    size_t symbol = stow_dims_find_symbol(b->graph->dims, name);
+    if (symbol == SIZE_MAX || symbol >= b->symbol_count || b->symbols[symbol] == STOW_DIM_INVALID) {
+      continue;
+    }
+    if (*out == NULL) {
+      STOW_TRY(stowi_graph_copy(function, b->graph->allocator, b->diag, out));
+    }
+    STOW_TRY(stow_graph_bind(*out, &name, &b->symbols[symbol], 1, b->diag));
+  }
+  return STOW_OK;
+}
+
+// Exchanges bound functions and those of the graph.
+static void swap_functions(binder* b) {
+  for (size_t i = 0; b->functions != NULL && i < b->graph->functions.count; ++i) {
+    if (b->functions[i] != NULL) {
+      stow_graph* other = b->graph->functions.data[i];
+      b->graph->functions.data[i] = b->functions[i];
+      b->functions[i] = other;
+    }
+  }
+}
+
+static stow_status bind_functions(binder* b) {
+  size_t count = b->graph->functions.count;
+  b->functions = STOWI_ARRAY_ZERO(b->graph->allocator, stow_graph*, count);
+  STOW_TRY(stowi_need_memory(b->functions != NULL, b->diag));
+  for (size_t i = 0; i < count; ++i) {
+    STOW_TRY(bind_function(b, b->graph->functions.data[i], &b->functions[i]));
+  }
+  return STOW_OK;
+}
+
+static void free_functions(binder* b) {
+  size_t count = b->graph->functions.count;
+  for (size_t i = 0; b->functions != NULL && i < count; ++i) {
+    stow_graph_destroy(b->functions[i]);
+  }
+  STOWI_ARRAY_FREE(b->graph->allocator, b->functions, count);
+}
+
+// ---------------------------------------------------------------------------------------------
+
+// Symbols whose ranges have one value get it.
+static void read_fixed(binder* b) {
+  for (size_t i = 0; i < b->symbol_count; ++i) {
+    int64_t value;
+    if (b->symbols[i] == STOW_DIM_INVALID && stowi_graph_dims_fixed(b->graph->dims, i, &value)) {
+      b->symbols[i] = value;
+    }
+  }
+}
+
 // Swaps the binding's results with the graph's.
 static void take_over(binder* b) {
   stow_graph* graph = b->graph;
+  for (size_t i = 0; i < b->symbol_count; ++i) {
+    if (b->symbols[i] != STOW_DIM_INVALID) {
+      (void)stow_dims_set_range(graph->dims, i, NULL);
+    }
+  }
   uint32_t* types = graph->value_types.data;
   graph->value_types.data = b->types;
   b->types = types;
@@ -244,11 +321,20 @@ stow_status stow_graph_bind(stow_graph* graph, const stow_str* names, const int6
     status = read_binding(&b, names[i], values[i]);
   }
   if (status == STOW_OK) {
+    read_fixed(&b);
+    status = bind_functions(&b);
+  }
+  if (status == STOW_OK) {
+    swap_functions(&b);
     status = rebind_all(&b);
+    if (status != STOW_OK) {
+      swap_functions(&b);
+    }
   }
   if (status == STOW_OK && graph->values.count != 0) {
     take_over(&b);
   }
+  free_functions(&b);
   release(&b);
   return status;
 }

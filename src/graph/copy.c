@@ -26,9 +26,8 @@ stow_status stowi_graph_copier_init(stowi_graph_copier* copier, const stow_graph
     copier->map[i] = STOW_VALUE_NONE;
   }
   STOW_TRY(stow_graph_create(from->name, from->ops, allocator, diag, &copier->into));
-  for (size_t i = 0; i < stow_dims_symbol_count(from->dims); ++i) {
-    (void)stow_dim_symbol(copier->into->dims, stow_dims_symbol_name(from->dims, i));
-  }
+  STOW_TRY(stowi_need_memory(
+      stowi_graph_dims_copy_symbols(from->dims, copier->into->dims) == STOW_OK, diag));
   return stowi_graph_copy_functions(from, copier->into, diag);
 }
 

@@ -85,5 +85,6 @@ uint64_t stow_graph_fingerprint(const stow_graph* graph) {
   for (size_t i = 0; i < graph->outputs.count; ++i) {
     hash = stowi_hash_u64(hash, graph->outputs.data[i]);
   }
-  return hash;
+  uint64_t ranges = stowi_graph_dims_hash_ranges(graph->dims);
+  return ranges == 0 ? hash : stowi_hash_u64(hash, ranges);
 }

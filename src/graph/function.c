@@ -46,7 +46,7 @@ const char* stow_graph_op_name(const stow_graph* graph, stow_node node) {
 
 uint32_t stowi_graph_rows_axis(const stow_type* type) {
   for (uint32_t i = 0; i < type->rank; ++i) {
-    if (!stow_dim_is_const(type->dims[i])) {
+    if (type->dims[i] == STOWI_GRAPH_ROWS) {
       return i;
     }
   }
@@ -207,8 +207,8 @@ static stow_status fail(const stow_graph* function, stow_node node, stow_diag* d
                     stowi_graph_describe_node(function, node).text, what);
 }
 
-static stow_status check_type(stow_graph* function, stow_value value, stow_dim rows,
-                              stow_diag* diag) {
+// Other symbols than the rows are those of the graph.
+static stow_status check_type(stow_graph* function, stow_value value, stow_diag* diag) {
   const stow_type* type = stow_graph_type(function, value);
   stow_node node = stow_graph_producer(function, value);
   if (stow_dtype_bits(type->dtype) % 8 != 0) {
@@ -218,9 +218,8 @@ static stow_status check_type(stow_graph* function, stow_value value, stow_dim r
     return fail(function, node, diag, "has upper-bounded dims");
   }
   for (uint32_t i = 0; i < type->rank; ++i) {
-    if (!stow_dim_is_const(type->dims[i]) &&
-        (type->dims[i] != rows || i != stowi_graph_rows_axis(type))) {
-      return fail(function, node, diag, "has a dim that is neither a number nor, once, ?rows");
+    if (i != stowi_graph_rows_axis(type) && stow_dim_uses(function->dims, type->dims[i], 0)) {
+      return fail(function, node, diag, "has ?rows in an expression or more than once");
     }
     if (type->dims[i] == 0) {
       return fail(function, node, diag, "has no elements");
@@ -229,11 +228,10 @@ static stow_status check_type(stow_graph* function, stow_value value, stow_dim r
   return STOW_OK;
 }
 
-static stow_status check_node(stow_graph* function, stow_node node, stow_dim rows,
-                              stow_diag* diag) {
+static stow_status check_node(stow_graph* function, stow_node node, stow_diag* diag) {
   stow_value first = stow_graph_first_result(function, node);
   for (size_t k = 0; k < stow_graph_result_count(function, node); ++k) {
-    STOW_TRY(check_type(function, first + (stow_value)k, rows, diag));
+    STOW_TRY(check_type(function, first + (stow_value)k, diag));
   }
   if (stowi_graph_with_count(function, node) != 0) {
     return fail(function, node, diag, "has a `with` clause");
@@ -277,8 +275,11 @@ static stow_status check_function(const stow_graph* graph, stow_graph* function,
   }
   stow_dim rows = stow_dim_symbol(function->dims, stow_str_of("rows"));
   STOW_TRY(stowi_need_memory(rows != STOW_DIM_INVALID, diag));
+  if (rows != STOWI_GRAPH_ROWS) {
+    return fail(function, STOW_NODE_NONE, diag, "has another symbol before ?rows");
+  }
   for (stow_node node = 0; node < function->nodes.count; ++node) {
-    STOW_TRY(check_node(function, node, rows, diag));
+    STOW_TRY(check_node(function, node, diag));
   }
   if (function->outputs.count == 0) {
     return fail(function, STOW_NODE_NONE, diag, "has no output");

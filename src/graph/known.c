@@ -151,7 +151,8 @@ stow_dim stowi_graph_known_dim(const stowi_graph_known* known, stow_dims* dims, 
 
 // The element, or its upper bound.
 static bool double_or_bound(const stowi_graph_known* known, size_t i, double* out) {
-  if (i >= known->count || is_integer(known->dtype)) {
+  if (i >= known->count || is_integer(known->dtype) ||
+      stowi_graph_known_exactness(known, i) == STOWI_GRAPH_FLOAT_DIM) {
     return false;
   }
   if (known->elements != NULL) {
@@ -258,15 +259,15 @@ stow_dim stow_shape_known(stow_shape_call* call, size_t k, size_t i) {
 
 stowi_graph_exactness stowi_graph_shape_exactness(const stow_shape_call* call, size_t k, size_t i) {
   stowi_graph_known known = known_operand(call, k);
-  if (call->trial != NULL) {
-    return STOWI_GRAPH_EXACT;  // bounds are unknowns there
-  }
-  return stowi_graph_known_exactness(&known, i);
+  stowi_graph_exactness exactness = stowi_graph_known_exactness(&known, i);
+  bool is_unknown = call->trial != NULL && exactness != STOWI_GRAPH_FLOAT_DIM;
+  return is_unknown ? STOWI_GRAPH_EXACT : exactness;  // bounds are unknowns in a trial
 }
 
 static void note_bound(stow_shape_call* call, const stowi_graph_known* known, size_t i) {
+  stowi_graph_exactness exactness = stowi_graph_known_exactness(known, i);
   call->reads_bound =
-      call->reads_bound || stowi_graph_known_exactness(known, i) != STOWI_GRAPH_EXACT;
+      call->reads_bound || (exactness != STOWI_GRAPH_EXACT && exactness != STOWI_GRAPH_FLOAT_DIM);
 }
 
 stow_dim stow_shape_bound(stow_shape_call* call, size_t k, size_t i) {
@@ -284,6 +285,13 @@ bool stowi_graph_shape_bound_float(stow_shape_call* call, size_t k, size_t i, do
   note_bound(call, &known, i);
   return call->trial != NULL ? stowi_graph_known_double(&known, i, out)
                              : double_or_bound(&known, i, out);
+}
+
+stow_dim stowi_graph_shape_float_dim(const stow_shape_call* call, size_t k, size_t i) {
+  stowi_graph_known known = known_operand(call, k);
+  bool is_dim = known.elements != NULL && i < known.count &&
+                stowi_graph_known_exactness(&known, i) == STOWI_GRAPH_FLOAT_DIM;
+  return is_dim ? known.elements[i] : STOW_DIM_INVALID;
 }
 
 bool stow_shape_known_float(const stow_shape_call* call, size_t k, size_t i, double* out) {
@@ -409,6 +417,31 @@ void stow_fold_set_float(stow_shape_call* call, size_t k, size_t i, double value
   value = stowi_graph_float_decode(dtype, bits);
   value = value == 0.0 ? 0.0 : value;  // -0.0 has the bits of an unknown element
   memcpy(slot, &value, sizeof(value));
+}
+
+// Integers up to this are exact.
+static int64_t largest_exact(stow_dtype dtype) {
+  switch (dtype) {
+    case STOW_F64: return INT64_C(1) << 53;
+    case STOW_F32: return INT64_C(1) << 24;
+    case STOW_F16: return INT64_C(1) << 11;
+    default: return INT64_C(1) << 8;  // bf16
+  }
+}
+
+void stowi_graph_fold_set_float_dim(stow_shape_call* call, size_t k, size_t i, stow_dim value) {
+  int64_t* slot = fold_slot(call, k, i);
+  int64_t least;
+  int64_t most;
+  if (slot == NULL || !stowi_graph_float_has(call->results[k].dtype) ||
+      !stow_dim_bounds(call->dims, value, &least, &most)) {
+    return;
+  }
+  int64_t largest = largest_exact(call->results[k].dtype);
+  if (least >= -largest && most <= largest) {
+    *slot = value;
+    call->exactness[slot - call->folded] = STOWI_GRAPH_FLOAT_DIM;
+  }
 }
 
 static bool has_known_operand(const stow_shape_call* call) {

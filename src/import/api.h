@@ -151,9 +151,10 @@ typedef struct stowi_import_declaration {
 // A dim that has a name.
 typedef struct stowi_import_symbol {
   stow_str text;
-  int64_t value;    // negative: not bound
-  bool is_met;      // in an input's type
-  bool is_unnamed;  // there, without a name in the file
+  int64_t value;         // negative: not bound
+  stow_dim_range range;  // step 0: none
+  bool is_met;           // in an input's type
+  bool is_unnamed;       // there, without a name in the file
 } stowi_import_symbol;
 
 // A provider has it as the first member of an importer of its own, where it needs more. It sets

@@ -36,16 +36,6 @@ stow_graph* stow_import_graph(stow_import* import) {
 // ---------------------------------------------------------------------------------------------
 // Symbols that inputs do not have
 
-static bool is_graph_symbol(const stow_graph* graph, stow_str text) {
-  const stow_dims* dims = stow_graph_dims(graph);
-  for (size_t i = 0; i < stow_dims_symbol_count(dims); ++i) {
-    if (stow_str_equal(stow_dims_symbol_name(dims, i), text)) {
-      return true;
-    }
-  }
-  return false;
-}
-
 // Other symbols than the inputs' belong to dims that depend on data, which exist only now.
 static stow_status collect_late(stowi_import_importer* imp, stow_str* names, int64_t* values,
                                 size_t* out_count) {
@@ -55,7 +45,13 @@ static stow_status collect_late(stowi_import_importer* imp, stow_str* names, int
     if (symbol->is_met) {
       continue;
     }
-    if (is_graph_symbol(imp->graph, symbol->text)) {
+    if (stow_dims_find_symbol(stow_graph_dims(imp->graph), symbol->text) != SIZE_MAX) {
+      if (symbol->value < 0) {
+        return stowi_fail(imp->diag, STOW_ERR_CONFLICT,
+                          "dim \"%.*s\" depends on data and cannot have a range; give its largest "
+                          "number",
+                          STOWI_STR_ARG(symbol->text));
+      }
       names[*out_count] = symbol->text;
       values[(*out_count)++] = symbol->value;
     } else if (imp->import->is_whole) {
@@ -278,5 +274,9 @@ stow_status stow_import_model(stow_model* model, const stow_import_request* requ
   stow_diag own;
   stow_diag_init(&own);
   stow_status status = model->provider->import(model, request, allocator, &own, out_import);
-  return status == STOW_OK ? STOW_OK : stowi_fail(diag, status, "%s", own.message);
+  if (status != STOW_OK) {
+    stowi_fail(diag, status, "%s", own.message);
+    stowi_diag_keep_split(diag, &own);
+  }
+  return status;
 }

@@ -9,7 +9,8 @@
 
 typedef struct stowi_import_asked_bind {
   stow_str symbol;
-  int64_t value;
+  int64_t value;         // negative: |range|
+  stow_dim_range range;  // step 0: none
 } stowi_import_asked_bind;
 
 struct stowi_import_asked_value {

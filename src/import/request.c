@@ -64,6 +64,21 @@ static stow_status fail_twice(stow_str name, stow_diag* diag) {
 // ---------------------------------------------------------------------------------------------
 // Symbols
 
+// Takes over |bind| with a copy of the name.
+static stow_status add_bind(stow_import_request* request, stow_str symbol,
+                            stowi_import_asked_bind bind, stow_diag* diag) {
+  for (size_t i = 0; i < request->binds.count; ++i) {
+    if (stow_str_equal(request->binds.data[i].symbol, symbol)) {
+      return fail_twice(symbol, diag);
+    }
+  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(request->allocator, &request->binds, 1) == STOW_OK &&
+                                 copy_str(request->allocator, symbol, &bind.symbol) == STOW_OK,
+                             diag));
+  request->binds.data[request->binds.count++] = bind;
+  return STOW_OK;
+}
+
 stow_status stow_import_request_bind(stow_import_request* request, stow_str symbol, int64_t value,
                                      stow_diag* diag) {
   STOW_TRY(check_name(symbol, "a symbol", diag));
@@ -71,17 +86,21 @@ stow_status stow_import_request_bind(stow_import_request* request, stow_str symb
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "dim \"%.*s\" cannot be %lld",
                       STOWI_STR_ARG(symbol), (long long)value);
   }
-  for (size_t i = 0; i < request->binds.count; ++i) {
-    if (stow_str_equal(request->binds.data[i].symbol, symbol)) {
-      return fail_twice(symbol, diag);
-    }
+  return add_bind(request, symbol, (stowi_import_asked_bind){.value = value}, diag);
+}
+
+stow_status stow_import_request_bind_range(stow_import_request* request, stow_str symbol,
+                                           const stow_dim_range* range, stow_diag* diag) {
+  STOW_TRY(check_name(symbol, "a symbol", diag));
+  stowi_import_asked_bind bind = {.value = -1, .range = *range};
+  if (!stow_dim_range_trim(&bind.range)) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "dim \"%.*s\" cannot be %lld..%lld/%lld: no value, or one above %lld",
+                      STOWI_STR_ARG(symbol), (long long)range->min, (long long)range->max,
+                      (long long)range->step, (long long)STOW_DIM_RANGE_MAX);
   }
-  stowi_import_asked_bind bind = {.value = value};
-  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(request->allocator, &request->binds, 1) == STOW_OK &&
-                                 copy_str(request->allocator, symbol, &bind.symbol) == STOW_OK,
-                             diag));
-  request->binds.data[request->binds.count++] = bind;
-  return STOW_OK;
+  bind.value = bind.range.min == bind.range.max ? bind.range.min : -1;
+  return add_bind(request, symbol, bind, diag);
 }
 
 stow_status stow_import_request_bind_rest(stow_import_request* request, int64_t value,

@@ -165,6 +165,7 @@ static stow_status take_binds(stowi_import_importer* imp) {
     stowi_import_symbol* symbol;
     STOW_TRY(symbol_of(imp, request->binds.data[i].symbol, &symbol));
     symbol->value = request->binds.data[i].value;
+    symbol->range = request->binds.data[i].range;
   }
   return STOW_OK;
 }
@@ -255,10 +256,47 @@ static void settle_unnamed(stowi_import_importer* imp) {
   for (size_t i = 0; all != NULL && i < imp->symbols.count; ++i) {
     stowi_import_symbol* symbol = &imp->symbols.data[i];
     all->is_met = all->is_met || symbol->is_unnamed;
-    if (symbol->is_unnamed && symbol->value < 0) {
+    if (symbol->is_unnamed && symbol->value < 0 && symbol->range.step == 0) {
       symbol->value = all->value;
+      symbol->range = all->range;
     }
   }
+}
+
+// A symbol with a range must be one: neither a number by other means that is outside the range, nor
+// an expression of others.
+static stow_status settle_range(stowi_import_importer* imp, const stowi_import_symbol* symbol) {
+  if (symbol->value >= 0) {
+    return stow_dim_range_has(&symbol->range, symbol->value)
+               ? STOW_OK
+               : stowi_fail(imp->diag, STOW_ERR_CONFLICT,
+                            "dim \"%.*s\" is given %lld, which its range %lld..%lld/%lld does not "
+                            "have",
+                            STOWI_STR_ARG(symbol->text), (long long)symbol->value,
+                            (long long)symbol->range.min, (long long)symbol->range.max,
+                            (long long)symbol->range.step);
+  }
+  if (read_expression(imp, symbol->text) != STOW_DIM_INVALID) {
+    return stowi_fail(imp->diag, STOW_ERR_CONFLICT,
+                      "dim \"%.*s\" follows from those in its name; give these ranges instead",
+                      STOWI_STR_ARG(symbol->text));
+  }
+  stow_dims* dims = stow_graph_edit_dims(imp->graph);
+  if (stow_dim_symbol(dims, symbol->text) == STOW_DIM_INVALID) {
+    return stowi_import_memory(imp);
+  }
+  return stow_dims_set_range(dims, stow_dims_find_symbol(dims, symbol->text), &symbol->range);
+}
+
+static stow_status settle_ranges(stowi_import_importer* imp) {
+  for (size_t i = 0; i < imp->symbols.count; ++i) {
+    const stowi_import_symbol* symbol = &imp->symbols.data[i];
+    if (symbol->is_met && symbol->range.step != 0 &&
+        !stow_str_equal(symbol->text, stow_str_of("?"))) {
+      STOW_TRY(settle_range(imp, symbol));
+    }
+  }
+  return STOW_OK;
 }
 
 // Symbols of inputs that have no number yet: the one for the rest, but for those whose names say
@@ -267,7 +305,7 @@ static void settle_rest(stowi_import_importer* imp) {
   bool has_rest = imp->request != NULL && imp->request->has_rest;
   for (size_t i = 0; has_rest && i < imp->symbols.count; ++i) {
     stowi_import_symbol* symbol = &imp->symbols.data[i];
-    if (symbol->is_met && symbol->value < 0 &&
+    if (symbol->is_met && symbol->value < 0 && symbol->range.step == 0 &&
         read_expression(imp, symbol->text) == STOW_DIM_INVALID) {
       symbol->value = imp->request->rest;
     }
@@ -281,12 +319,30 @@ static void settle_rest(stowi_import_importer* imp) {
   }
 }
 
+// Whether a symbol of |dim| has a range.
+static bool has_range(const stowi_import_importer* imp, stow_dim dim) {
+  const stow_dims* dims = stow_graph_dims(imp->graph);
+  stow_dim_range range;
+  for (size_t i = 0; i < stow_dims_symbol_count(dims); ++i) {
+    if (stow_dims_range(dims, i, &range) && stow_dim_uses(dims, dim, i)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // A name that is an expression says what the dim is: a number that was given must be that.
 static stow_status check_expressions(stowi_import_importer* imp) {
   for (size_t i = 0; i < imp->symbols.count; ++i) {
     const stowi_import_symbol* symbol = &imp->symbols.data[i];
     bool is_given = symbol->is_met && symbol->value >= 0;
     stow_dim dim = is_given ? read_expression(imp, symbol->text) : STOW_DIM_INVALID;
+    if (dim != STOW_DIM_INVALID && !stow_dim_is_const(dim) && has_range(imp, dim)) {
+      return stowi_fail(
+          imp->diag, STOW_ERR_CONFLICT,
+          "dim \"%.*s\" is given %lld, but follows from dims with ranges; leave it out",
+          STOWI_STR_ARG(symbol->text), (long long)symbol->value);
+    }
     if (dim != STOW_DIM_INVALID && stow_dim_is_const(dim) && dim != symbol->value) {
       return stowi_fail(imp->diag, STOW_ERR_CONFLICT,
                         "dim \"%.*s\" is given %lld, but its expression is %lld",
@@ -300,7 +356,7 @@ static stow_status check_expressions(stowi_import_importer* imp) {
 static stow_status note_open(stowi_import_importer* imp) {
   for (size_t i = 0; i < imp->symbols.count; ++i) {
     const stowi_import_symbol* symbol = &imp->symbols.data[i];
-    if (!symbol->is_met || symbol->value >= 0 ||
+    if (!symbol->is_met || symbol->value >= 0 || symbol->range.step != 0 ||
         read_expression(imp, symbol->text) != STOW_DIM_INVALID) {
       continue;
     }
@@ -329,6 +385,7 @@ stow_status stowi_import_settle_symbols(stowi_import_importer* imp) {
     STOW_TRY(settle_input(imp, &model->inputs[i]));
   }
   settle_unnamed(imp);
+  STOW_TRY(settle_ranges(imp));
   settle_rest(imp);
   STOW_TRY(check_expressions(imp));
   return note_open(imp);

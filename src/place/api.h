@@ -6,6 +6,7 @@
 #include <stowage/place.h>
 
 #include "base/shared.h"
+#include "place/orient/orient.h"
 
 STOWI_SHARED size_t stowi_place_placement_count(const stow_placement* placement);
 // Proven: no placement is lower. The height is optimal where it is not above this.

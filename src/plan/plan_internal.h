@@ -45,6 +45,8 @@ typedef struct stowi_plan_value {
   stow_value root;
   uint32_t begin;  // live over [begin, end)
   uint32_t end;
+  uint32_t own_begin;      // of a root: the value itself, without what lies in it; 0 in a plan that
+  uint32_t own_end;        // was read
   uint8_t dtype;           // stow_dtype
   uint8_t kind;            // stowi_plan_kind
   uint8_t alignment_log2;  // of a root; a view's follows from its root and offset

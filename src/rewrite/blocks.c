@@ -16,12 +16,14 @@ static const stowi_rewrite_space* space_of(const stowi_rewrite_maker* m) {
   return (const stowi_rewrite_space*)m->user;
 }
 
-static stow_type part_type(const stowi_rewrite_maker* m, stow_dtype dtype,
+static stow_type part_type(stowi_rewrite_maker* m, stow_dtype dtype,
                            const stowi_rewrite_part* part) {
   stow_dim dims[STOW_MAX_RANK];
   uint32_t rank = part->by_rows ? 1 : 0;
   dims[0] = m->rows;
-  memcpy(dims + rank, part->unit, part->rank * sizeof(dims[0]));
+  for (uint32_t i = 0; i < part->rank; ++i) {
+    dims[rank + i] = stowi_rewrite_maker_dim(m, part->unit[i]);
+  }
   return stow_type_make(dtype, rank + part->rank, dims);
 }
 
@@ -119,11 +121,15 @@ static stow_status add_blocks(stowi_rewrite_pass* pass, const stowi_rewrite_chan
                                .groups = (uint32_t)change->list[LIST_GROUPS],
                                .units = (uint32_t)change->list[LIST_UNITS]};
   memcpy(space.dims, type->dims, sizeof(space.dims));
+  memcpy(space.sizes,
+         stow_graph_type(pass->sized, stow_graph_first_result(pass->graph, nodes[count - 1]))->dims,
+         sizeof(space.sizes));
   stowi_rewrite_maker maker = {.pass = pass,
                                .nodes = nodes,
                                .count = count,
-                               .groups = stowi_rewrite_space_groups(&space),
-                               .row_count = stowi_rewrite_space_rows(&space),
+                               .groups = space.groups,
+                               .first_row = space.groups,
+                               .end_row = space.units,
                                .fill = fill,
                                .user = &space};
   return stowi_rewrite_maker_add(&maker, change);
@@ -162,10 +168,10 @@ stow_status stowi_rewrite_blocks_at(stowi_rewrite_pass* pass, const stowi_rewrit
                                     size_t first, size_t count) {
   stow_node last = pass->nodes.data[first + count - 1];
   stow_value value = stow_graph_first_result(pass->graph, last);
-  stow_value output =
-      stowi_bits_has(&pass->facts.outputs, value) || stowi_bits_has(&pass->facts.fixed, value)
-          ? value
-          : output_of(pass, value);
+  // groups and rows are dims of |value| where they are not numbers
+  bool stays = stowi_bits_has(&pass->facts.outputs, value) ||
+               stowi_bits_has(&pass->facts.fixed, value) || pass->bound != NULL;
+  stow_value output = stays ? value : output_of(pass, value);
   stowi_rewrite_change change = {
       .at = last, .first = output, .count = 1, .add = add_blocks, .list_count = LIST_SIZE};
   change.list[LIST_FIRST] = (int64_t)first;

@@ -63,7 +63,7 @@ typedef struct finder {
 // Nodes
 
 static bool is_candidate(const finder* f, stow_node node) {
-  return f->place[node] == 0 && stowi_rewrite_can_fuse(&f->load, &f->pass->facts, node);
+  return f->place[node] == 0 && stowi_rewrite_can_fuse(&f->load, &f->pass->facts, f->graph, node);
 }
 
 // How often nodes of the cluster read |value|; SIZE_MAX if one reads more than the same row.
@@ -122,7 +122,7 @@ static void grow(finder* f, stow_node last) {
   stowi_rewrite_space space;
   f->count = f->pending_count = 0;
   if (!is_candidate(f, last) ||
-      !stowi_rewrite_space_begin(&space, f->graph, last, f->takes_weights)) {
+      !stowi_rewrite_space_begin(&space, f->graph, f->pass->sized, last, f->takes_weights)) {
     return;
   }
   add(f, last, &space);
@@ -175,7 +175,7 @@ static uint64_t largest_unit(const finder* f, const stowi_rewrite_space* space, 
   uint64_t largest = 0;
   for (size_t i = 0; i < count; ++i) {
     const stow_type* type =
-        stow_graph_type(f->graph, stow_graph_first_result(f->graph, f->nodes[i]));
+        stow_graph_type(f->pass->sized, stow_graph_first_result(f->graph, f->nodes[i]));
     uint64_t bytes = stowi_rewrite_space_unit(space, type);
     largest = bytes > largest ? bytes : largest;
   }
@@ -391,7 +391,7 @@ static stow_status find_and_fuse(finder* f) {
 static stow_status run(stowi_rewrite_pass* pass, bool takes_weights) {
   finder f = {.pass = pass, .graph = pass->graph, .takes_weights = takes_weights};
   uint32_t count = stow_graph_node_count(pass->graph);
-  stow_status status = stowi_rewrite_load_init(&f.load, pass->graph, pass->allocator, pass->diag);
+  stow_status status = stowi_rewrite_load_init(&f.load, pass->sized, pass->allocator, pass->diag);
   f.place = STOWI_ARRAY_ZERO(pass->allocator, uint32_t, count);
   if (status == STOW_OK) {
     status = stowi_need_memory(f.place != NULL, pass->diag);

@@ -26,6 +26,7 @@
 // About what an executor needs for the smallest blocks.
 #define BLOCK_BYTES 16384
 #define FRAME_BYTES 256
+#define ROWS (INT64_MIN + 1)  // in types of parts, before they are those of a function
 
 typedef struct finder {
   stowi_rewrite_pass* pass;
@@ -89,12 +90,13 @@ static bool part_of(const layout* l, const stow_type* type, stow_dim rows, stow_
   return has_all || has_none;
 }
 
-static uint64_t column_count(const layout* l) {
-  uint64_t count = 1;
+// Whether there may be more than one column.
+static bool has_columns(const layout* l) {
+  bool has = false;
   for (uint32_t i = 0; i < l->rank; ++i) {
-    count *= is_column(l, i) ? (uint64_t)l->dims[i] : 1;
+    has = has || (is_column(l, i) && l->dims[i] != 1);
   }
-  return count;
+  return has;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -216,7 +218,8 @@ static bool side_part(const stow_graph* graph, stow_node node, size_t k, const l
 // Chains
 
 static bool is_candidate(const finder* f, stow_node node) {
-  return !f->pass->is_dropped[node] && stowi_rewrite_can_fuse(f->load, &f->pass->facts, node);
+  return !f->pass->is_dropped[node] &&
+         stowi_rewrite_can_fuse(f->load, &f->pass->facts, f->graph, node);
 }
 
 static bool can_join(const finder* f, stow_node node) {
@@ -253,7 +256,7 @@ static bool find_chain(finder* f, stow_node last) {
     return false;
   }
   size_t k = chain_of_product(f->graph, last, &l);
-  if (k == SIZE_MAX || column_count(&l) <= 1 || !add_sides(f, last, k, NULL)) {
+  if (k == SIZE_MAX || !has_columns(&l) || !add_sides(f, last, k, NULL)) {
     return false;
   }
   f->nodes[f->count++] = last;
@@ -286,25 +289,40 @@ static stowi_rewrite_fusion fusion_of(const finder* f) {
 // ---------------------------------------------------------------------------------------------
 // Functions
 
+// |part| as a type of the function.
+static void translate(stowi_rewrite_maker* m, stow_type* part) {
+  for (uint32_t i = 0; i < part->rank; ++i) {
+    part->dims[i] = part->dims[i] == ROWS ? m->rows : stowi_rewrite_maker_dim(m, part->dims[i]);
+  }
+}
+
 static stow_status add_side(stowi_rewrite_maker* m, stow_node node, size_t k, const layout* l) {
   stow_value value = stow_graph_operands(m->graph, node)[k];
   stow_type part;
-  (void)side_part(m->graph, node, k, l, m->rows, &part);
+  (void)side_part(m->graph, node, k, l, ROWS, &part);
+  translate(m, &part);
   int use = stowi_graph_rows_axis(&part) == UINT32_MAX ? -1 : (int)l->axis;
   return stowi_rewrite_maker_find(m, value, use) != STOW_VALUE_NONE
              ? STOW_OK
              : stowi_rewrite_maker_input(m, value, use, &part, 1);
 }
 
+// The product of all dims of a type of the function but the last.
+static stow_dim leading_rows(stowi_rewrite_maker* m, const stow_type* type) {
+  stow_dim rows = 1;
+  for (uint32_t i = 0; i + 1 < type->rank; ++i) {
+    rows = stow_dim_mul(stow_graph_edit_dims(m->function), rows, type->dims[i]);
+  }
+  return rows;
+}
+
 // What the product reads besides the chain: weights as they are, a left operand as one matrix.
 static stow_status add_rest(stowi_rewrite_maker* m, stow_node node, size_t k) {
   stow_value value = stow_graph_operands(m->graph, node)[k];
   stow_type type = *stow_graph_type(m->graph, value);
+  translate(m, &type);
   if (stow_graph_op(m->graph, node) == STOW_OP_MATMUL) {
-    stow_dim rows = 1;
-    for (uint32_t i = 0; i + 1 < type.rank; ++i) {
-      rows *= type.dims[i];
-    }
+    stow_dim rows = leading_rows(m, &type);
     type = stow_type_make(type.dtype, 2, (stow_dim[]){rows, type.dims[type.rank - 1]});
   }
   return stowi_rewrite_maker_find(m, value, -2) != STOW_VALUE_NONE
@@ -313,19 +331,17 @@ static stow_status add_rest(stowi_rewrite_maker* m, stow_node node, size_t k) {
 }
 
 // What |node| makes of a block.
-static stow_type made_part(const stowi_rewrite_maker* m, stow_node node, const layout* l) {
-  const stow_type* type = result_type(m->graph, node);
+static stow_type made_part(stowi_rewrite_maker* m, stow_node node, const layout* l) {
+  stow_type type = *result_type(m->graph, node);
   stow_type part;
   if (stow_graph_op(m->graph, node) == STOW_OP_MATMUL) {
-    uint64_t rows = 1;
-    for (uint32_t i = 0; i + 1 < type->rank; ++i) {
-      rows *= (uint64_t)type->dims[i];
-    }
-    return stow_type_make(type->dtype, 2, (stow_dim[]){(stow_dim)rows, m->rows});
+    translate(m, &type);
+    return stow_type_make(type.dtype, 2, (stow_dim[]){leading_rows(m, &type), m->rows});
   }
   layout own = *l;
-  memcpy(own.dims, type->dims, sizeof(own.dims));
-  (void)part_of(&own, type, m->rows, &part);
+  memcpy(own.dims, type.dims, sizeof(own.dims));
+  (void)part_of(&own, &type, ROWS, &part);
+  translate(m, &part);
   return part;
 }
 
@@ -343,7 +359,8 @@ static stow_status add_node(stowi_rewrite_maker* m, size_t i, const link* at) {
   int use = (int)at->from.axis;
   if (stowi_rewrite_maker_find(m, chain, use) == STOW_VALUE_NONE) {
     stow_type part;
-    (void)part_of(&at->from, stow_graph_type(m->graph, chain), m->rows, &part);
+    (void)part_of(&at->from, stow_graph_type(m->graph, chain), ROWS, &part);
+    translate(m, &part);
     STOW_TRY(stowi_rewrite_maker_input(m, chain, use, &part, 1));
   }
   size_t count = stow_graph_operand_count(m->graph, node);
@@ -393,12 +410,13 @@ static stow_status add_blocks(stowi_rewrite_pass* pass, const stowi_rewrite_chan
   stowi_rewrite_maker maker = {.pass = pass,
                                .nodes = pass->nodes.data + change->list[0],
                                .count = (size_t)change->list[1],
-                               .groups = 1,
                                .fill = fill};
+  stow_node last = maker.nodes[maker.count - 1];
   layout l;
-  (void)chain_of_product(pass->graph, maker.nodes[maker.count - 1], &l);
-  maker.groups = l.is_image ? (uint64_t)l.dims[0] : 1;
-  maker.row_count = column_count(&l);
+  (void)chain_of_product(pass->graph, last, &l);
+  maker.end_row = result_type(pass->graph, last)->rank;
+  maker.groups = l.is_image ? 1 : 0;
+  maker.first_row = l.is_image ? 2 : maker.end_row - 1;
   return stowi_rewrite_maker_add(&maker, change);
 }
 
@@ -441,7 +459,8 @@ static bool saves(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion) 
 static stow_status try_all(finder* f, uint64_t* out_peak) {
   uint32_t count = stow_graph_node_count(f->graph);
   stowi_rewrite_load load;
-  stow_status status = stowi_rewrite_load_init(&load, f->graph, f->pass->allocator, f->pass->diag);
+  stow_status status =
+      stowi_rewrite_load_init(&load, f->pass->sized, f->pass->allocator, f->pass->diag);
   f->load = &load;
   for (stow_node node = 0; status == STOW_OK && node < count; ++node) {
     if (find_chain(f, node)) {
@@ -473,7 +492,7 @@ stow_status stowi_rewrite_columns(stowi_rewrite_pass* pass) {
   stowi_rewrite_load load;
   uint64_t peak;
   STOW_TRY(try_all(&f, &peak));
-  stow_status status = stowi_rewrite_load_init(&load, pass->graph, pass->allocator, pass->diag);
+  stow_status status = stowi_rewrite_load_init(&load, pass->sized, pass->allocator, pass->diag);
   f.load = &load;
   for (stow_node node = 0; status == STOW_OK && node < stow_graph_node_count(pass->graph); ++node) {
     status = visit(&f, node, peak);

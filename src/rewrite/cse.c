@@ -238,7 +238,7 @@ static stow_status find_readers(finder* f) {
 }
 
 static stow_status find_all(finder* f) {
-  STOW_TRY(stowi_rewrite_lives_init(&f->lives, f->graph, f->pass->allocator, f->pass->diag));
+  STOW_TRY(stowi_rewrite_lives_init(&f->lives, f->pass->sized, f->pass->allocator, f->pass->diag));
   STOW_TRY(find_readers(f));
   for (stow_node node = 0; node < stow_graph_node_count(f->graph); ++node) {
     bool is_tried = !f->pass->is_dropped[node] && is_candidate(f->graph, node);

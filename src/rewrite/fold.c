@@ -79,6 +79,17 @@ static bool has_known_elements(const stow_graph* graph, stow_node node) {
   return has;
 }
 
+// Whether all dims of results are numbers: weights have one size.
+static bool has_numbers(const stow_graph* graph, stow_node node) {
+  bool has = true;
+  for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
+    uint64_t count;
+    stow_value value = stow_graph_first_result(graph, node) + (stow_value)k;
+    has = has && stow_type_elements(stow_graph_type(graph, value), &count) != STOW_ERR_UNBOUND_DIM;
+  }
+  return has;
+}
+
 // Whether a result must be there under its own node.
 static bool has_fixed_result(const folder* f, stow_node node) {
   const stowi_rewrite_facts* facts = &f->pass->facts;
@@ -97,7 +108,7 @@ static kind kind_of(const folder* f, stow_node node) {
     return has_data && stowi_graph_with_count(graph, node) == 0 ? WEIGHT : OTHER;
   }
   if (stowi_rewrite_is_barrier(graph, node) || stowi_rewrite_is_bounded(graph, node) ||
-      has_fixed_result(f, node)) {
+      has_fixed_result(f, node) || !has_numbers(graph, node)) {
     return OTHER;
   }
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
@@ -231,7 +242,7 @@ static void size_results(folder* f, stow_node node, component* c) {
     stow_value value = stow_graph_first_result(f->graph, node) + (stow_value)k;
     c->live = stowi_rewrite_add(c->live, f->lives.bytes[value]);
     if (f->is_frontier[value]) {
-      c->added = stowi_rewrite_add(c->added, stowi_rewrite_bytes(f->graph, value));
+      c->added = stowi_rewrite_add(c->added, stowi_rewrite_bytes(f->pass->sized, value));
     }
   }
 }
@@ -262,7 +273,7 @@ static stow_status size_components(folder* f) {
     if (owners[node] != 0 && owners[node] != UINT32_MAX &&
         !stowi_bits_has(&f->pass->facts.outputs, value)) {
       component* c = &f->list.data[owners[node] - 1];
-      c->freed = stowi_rewrite_add(c->freed, stowi_rewrite_bytes(f->graph, value));
+      c->freed = stowi_rewrite_add(c->freed, stowi_rewrite_bytes(f->pass->sized, value));
     }
   }
   STOWI_ARRAY_FREE(f->pass->allocator, owners, f->node_count);
@@ -430,7 +441,7 @@ static stow_status init(folder* f, stowi_rewrite_pass* pass) {
   f->is_left_out = STOWI_ARRAY_ZERO(allocator, bool, f->node_count);
   f->is_frontier = STOWI_ARRAY_ZERO(allocator, bool, stow_graph_value_count(pass->graph));
   f->is_looked_at = STOWI_ARRAY_ZERO(allocator, bool, stow_graph_value_count(pass->graph));
-  STOW_TRY(stowi_rewrite_lives_init(&f->lives, pass->graph, allocator, pass->diag));
+  STOW_TRY(stowi_rewrite_lives_init(&f->lives, pass->sized, allocator, pass->diag));
   return stowi_need_memory(f->kinds != NULL && f->parents != NULL && f->next != NULL &&
                                f->components != NULL && f->is_left_out != NULL &&
                                f->is_frontier != NULL && f->is_looked_at != NULL,

@@ -32,10 +32,13 @@ static bool is_list_of_zeros(const stow_graph* graph, stow_node node, const char
   return all;
 }
 
-// Whether the result, which has the type of operand 0, has its elements.
-static bool has_same_elements(const stow_graph* graph, stow_node node) {
+// Whether the result, which has the type of operand 0, has its elements. What is a view at one
+// point is one at all of them, unless it is a transpose of dims that are 1 there.
+static bool has_same_elements(const stowi_rewrite_pass* pass, stow_node node) {
+  const stow_graph* graph = pass->graph;
+  bool is_any_transpose = pass->bound != NULL && stow_graph_op(graph, node) == STOW_OP_TRANSPOSE;
   stow_view view;
-  if (stow_graph_view(graph, node, 0, &view)) {
+  if (!is_any_transpose && stow_graph_view(pass->sized, node, 0, &view)) {
     return view.operand == 0 && view.element_offset == 0;
   }
   switch (stow_graph_op(graph, node)) {
@@ -55,7 +58,7 @@ static stow_status drop_identity(stowi_rewrite_pass* pass, stow_node node, bool*
                            : stowi_rewrite_read(pass, stow_graph_operands(pass->graph, node)[0]);
   *out_is_done =
       operand != STOW_VALUE_NONE && stowi_rewrite_same_type(pass->graph, operand, result) &&
-      has_same_elements(pass->graph, node) && stowi_rewrite_can_stand_for(pass, operand, result);
+      has_same_elements(pass, node) && stowi_rewrite_can_stand_for(pass, operand, result);
   if (!*out_is_done) {
     return STOW_OK;
   }

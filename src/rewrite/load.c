@@ -115,27 +115,26 @@ void stowi_rewrite_load_free(stowi_rewrite_load* load) {
 // ---------------------------------------------------------------------------------------------
 // As it would be
 
-static bool is_whole(const stow_type* type) {
+static bool is_whole(const stow_graph* graph, stow_value value) {
+  const stow_type* type = stow_graph_type(graph, value);
   bool is = stow_dtype_bits(type->dtype) % 8 == 0;
   for (uint32_t i = 0; i < type->rank; ++i) {
-    is = is && type->dims[i] > 0;
+    is = is && stow_dim_at_least(stow_graph_dims(graph), type->dims[i], 1, 0);
   }
   return is;
 }
 
 bool stowi_rewrite_can_fuse(const stowi_rewrite_load* load, const stowi_rewrite_facts* facts,
-                            stow_node node) {
-  const stow_graph* graph = load->lives.graph;
+                            const stow_graph* graph, stow_node node) {
   if (stowi_rewrite_is_barrier(graph, node) || stow_graph_result_count(graph, node) != 1 ||
       stowi_rewrite_is_bounded(graph, node)) {
     return false;
   }
-  bool can = is_whole(stow_graph_type(graph, stow_graph_first_result(graph, node)));
+  bool can = is_whole(graph, stow_graph_first_result(graph, node));
   for (size_t k = 0; can && k < stow_graph_operand_count(graph, node); ++k) {
     stow_value operand = stow_graph_operands(graph, node)[k];
-    can =
-        operand == STOW_VALUE_NONE || (is_whole(stow_graph_type(graph, operand)) &&
-                                       !stowi_bits_has(&facts->fixed, load->lives.roots[operand]));
+    can = operand == STOW_VALUE_NONE ||
+          (is_whole(graph, operand) && !stowi_bits_has(&facts->fixed, load->lives.roots[operand]));
   }
   return can;
 }

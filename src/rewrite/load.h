@@ -22,8 +22,9 @@ void stowi_rewrite_load_free(stowi_rewrite_load* load);
 
 // Whether |node| may become part of another one, which reads its operands later: it has one result,
 // and all its values have elements, of whole bytes, and are only written by what makes them.
+// |graph| is the one whose loads these are, or the same nodes and values over ranges.
 bool stowi_rewrite_can_fuse(const stowi_rewrite_load* load, const stowi_rewrite_facts* facts,
-                            stow_node node);
+                            const stow_graph* graph, stow_node node);
 
 // Nodes that become one, at the last of them, whose result alone remains.
 typedef struct stowi_rewrite_fusion {

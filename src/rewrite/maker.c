@@ -68,9 +68,17 @@ static void describe_ops(const stowi_rewrite_maker* m, char out[NAME_SIZE]) {
   }
 }
 
+stow_dim stowi_rewrite_maker_dim(stowi_rewrite_maker* maker, stow_dim dim) {
+  return stowi_graph_dims_translate(stow_graph_dims(maker->graph), dim,
+                                    stow_graph_edit_dims(maker->function), maker->memo);
+}
+
 static stow_status make_function(stowi_rewrite_maker* m, stow_str name) {
   stow_graph_destroy(m->function);
   m->function = NULL;
+  for (size_t i = 0; i < stowi_graph_dims_expr_count(stow_graph_dims(m->graph)); ++i) {
+    m->memo[i] = STOW_DIM_INVALID;
+  }
   STOW_TRY(stow_graph_create(name, stow_graph_ops(m->graph), m->pass->allocator, m->pass->diag,
                              &m->function));
   return fill(m);
@@ -144,6 +152,29 @@ static stow_status add_names(const stowi_rewrite_maker* m, stow_call* call) {
   return STOW_OK;
 }
 
+static int64_t product(const stow_type* type, uint32_t first, uint32_t end) {
+  int64_t result = 1;
+  for (uint32_t i = first; i < end; ++i) {
+    result *= type->dims[i];
+  }
+  return result;
+}
+
+// How many groups and rows there are, or which dims these are, where they are not numbers.
+static void add_counts(const stowi_rewrite_maker* m, stow_call* call) {
+  stow_value value = stow_graph_first_result(m->graph, m->nodes[m->count - 1]);
+  const stow_type* type = stow_graph_type(m->graph, value);
+  if (m->pass->bound != NULL) {
+    stow_call_attr_ints(call, "over", (int64_t[]){m->groups, m->first_row, m->end_row}, 3);
+    return;
+  }
+  int64_t groups = product(type, 0, m->groups);
+  if (groups != 1) {
+    stow_call_attr_int(call, "groups", groups);
+  }
+  stow_call_attr_int(call, "rows", product(type, m->first_row, m->end_row));
+}
+
 static stow_status add_call(stowi_rewrite_maker* m, const stowi_rewrite_change* change,
                             const char* name) {
   stow_call* call = stowi_rewrite_begin(m->pass, change, STOW_OP_BLOCKS);
@@ -151,10 +182,7 @@ static stow_status add_call(stowi_rewrite_maker* m, const stowi_rewrite_change* 
     stow_call_operand(call, stowi_graph_copier_mapped(&m->pass->copier, m->inputs.data[i].value));
   }
   stow_call_attr_string(call, "function", stow_str_of(name));
-  if (m->groups != 1) {
-    stow_call_attr_int(call, "groups", (int64_t)m->groups);
-  }
-  stow_call_attr_int(call, "rows", (int64_t)m->row_count);
+  add_counts(m, call);
   STOW_TRY(add_divide(m, call));
   STOW_TRY(add_names(m, call));
   return stow_call_finish(call, m->pass->diag, NULL);
@@ -165,8 +193,11 @@ stow_status stowi_rewrite_maker_add(stowi_rewrite_maker* maker,
   stow_allocator allocator = maker->pass->allocator;
   char name[NAME_SIZE + 16];
   maker->graph = maker->pass->graph;
+  size_t expressions = stowi_graph_dims_expr_count(stow_graph_dims(maker->graph));
   maker->made = STOWI_ARRAY(allocator, stow_value, maker->count);
-  stow_status status = stowi_need_memory(maker->made != NULL, maker->pass->diag);
+  maker->memo = STOWI_ARRAY(allocator, stow_dim, expressions);
+  stow_status status =
+      stowi_need_memory(maker->made != NULL && maker->memo != NULL, maker->pass->diag);
   if (status == STOW_OK) {
     status = find_function(maker, name, sizeof(name));
   }
@@ -175,6 +206,7 @@ stow_status stowi_rewrite_maker_add(stowi_rewrite_maker* maker,
   }
   stow_graph_destroy(maker->function);
   STOWI_ARRAY_FREE(allocator, maker->made, maker->count);
+  STOWI_ARRAY_FREE(allocator, maker->memo, expressions);
   STOWI_VEC_FREE(allocator, &maker->inputs);
   return status;
 }

@@ -19,13 +19,14 @@ struct stowi_rewrite_maker {
   const stow_graph* graph;  // of the pass
   const stow_node* nodes;   // that become one, ascending; the last one makes the result
   size_t count;
-  uint64_t groups;
-  uint64_t row_count;  // of a group
+  // Groups are the dims [0, groups) of the result, rows [first_row, end_row).
+  uint32_t groups, first_row, end_row;
   // Adds the nodes to |function|, after inputs for what they read from outside.
   stow_status (*fill)(stowi_rewrite_maker* maker);
   const void* user;  // for |fill|
   stow_graph* function;
   stow_dim rows;     // its symbol
+  stow_dim* memo;    // by expression of the graph: that of the function
   stow_value* made;  // by node: its result in the function
   STOWI_VEC(stowi_rewrite_input) inputs;
 };
@@ -36,6 +37,8 @@ stow_value stowi_rewrite_maker_find(const stowi_rewrite_maker* maker, stow_value
 // Adds an input of |type|.
 stow_status stowi_rewrite_maker_input(stowi_rewrite_maker* maker, stow_value value, int use,
                                       const stow_type* type, int64_t divide);
+// |dim| of the graph as one of the function.
+stow_dim stowi_rewrite_maker_dim(stowi_rewrite_maker* maker, stow_dim dim);
 // Begins node |i|, whose result has |type|. Operands and attributes are missing; finish it with
 // stow_call_finish.
 stow_call* stowi_rewrite_maker_begin(stowi_rewrite_maker* maker, size_t i, const stow_type* type);

@@ -6,6 +6,33 @@
 #include "base/diag.h"
 #include "rewrite/rewritten.h"
 
+static stow_status bind_all(stow_graph* graph, stow_diag* diag) {
+  for (size_t i = 0; i < stow_dims_symbol_count(stow_graph_dims(graph)); ++i) {
+    stow_dim_range range;
+    if (stow_dims_range(stow_graph_dims(graph), i, &range)) {
+      range.min = range.max;
+      STOW_TRY(stow_dims_set_range(stow_graph_edit_dims(graph), i, &range));
+    }
+  }
+  STOW_TRY(stow_graph_bind(graph, NULL, NULL, 0, diag));
+  return stow_graph_require_bound(graph, diag);
+}
+
+stow_status stowi_rewrite_bind_largest(const stow_graph* graph, stow_allocator allocator,
+                                       stow_diag* diag, stow_graph** out_graph) {
+  *out_graph = NULL;
+  if (stow_graph_require_bound(graph, NULL) == STOW_OK) {
+    return STOW_OK;
+  }
+  STOW_TRY(stowi_graph_copy(graph, allocator, diag, out_graph));
+  stow_status status = bind_all(*out_graph, diag);
+  if (status != STOW_OK) {
+    stow_graph_destroy(*out_graph);
+    *out_graph = NULL;
+  }
+  return status;
+}
+
 stow_status stowi_rewrite_pass_init(stowi_rewrite_pass* pass, const stow_graph* graph,
                                     stow_allocator allocator, stow_diag* diag) {
   memset(pass, 0, sizeof(*pass));
@@ -16,6 +43,8 @@ stow_status stowi_rewrite_pass_init(stowi_rewrite_pass* pass, const stow_graph* 
   pass->instead = STOWI_ARRAY(allocator, stow_value, values);
   pass->named = STOWI_ARRAY(allocator, stow_value, values);
   pass->is_dropped = STOWI_ARRAY_ZERO(allocator, bool, stow_graph_node_count(graph));
+  STOW_TRY(stowi_rewrite_bind_largest(graph, allocator, diag, &pass->bound));
+  pass->sized = pass->bound != NULL ? pass->bound : graph;
   STOW_TRY(stowi_rewrite_facts_init(&pass->facts, graph, allocator, diag));
   STOW_TRY(stowi_need_memory(
       pass->instead != NULL && pass->named != NULL && pass->is_dropped != NULL, diag));
@@ -37,6 +66,7 @@ void stowi_rewrite_pass_free(stowi_rewrite_pass* pass) {
   STOWI_VEC_FREE(pass->allocator, &pass->changes);
   STOWI_VEC_FREE(pass->allocator, &pass->nodes);
   stowi_rewrite_facts_free(&pass->facts);
+  stow_graph_destroy(pass->bound);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -162,16 +192,9 @@ stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_cha
 }
 
 bool stowi_rewrite_is_reshape(const stow_graph* graph, stow_node node) {
-  stow_view view;
-  switch (stow_graph_op(graph, node)) {
-    case STOW_OP_RESHAPE:
-    case STOW_OP_SQUEEZE:
-    case STOW_OP_UNSQUEEZE:
-    case STOW_OP_FLATTEN:
-      return stow_graph_view(graph, node, 0, &view) && view.operand == 0 &&
-             view.element_offset == 0;
-    default: return false;
-  }
+  stow_op op = stow_graph_op(graph, node);
+  return op == STOW_OP_RESHAPE || op == STOW_OP_SQUEEZE || op == STOW_OP_UNSQUEEZE ||
+         op == STOW_OP_FLATTEN;
 }
 
 void stowi_rewrite_read_perm(const stow_graph* graph, stow_node node, size_t rank,

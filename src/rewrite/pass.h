@@ -30,6 +30,11 @@ struct stowi_rewrite_change {
 
 struct stowi_rewrite_pass {
   const stow_graph* graph;
+  // The same nodes and values at the largest point of the symbols' ranges: what is decided by sizes
+  // is decided there. |graph| itself if all its dims are numbers. Dims of |graph| are compared as
+  // expressions: what is equal at one point need not be at others.
+  const stow_graph* sized;
+  stow_graph* bound;          // |sized|, if the pass owns it
   stow_rewritten* rewritten;  // for firings
   stow_rewrite_rule rule;
   stow_allocator allocator;
@@ -44,6 +49,11 @@ struct stowi_rewrite_pass {
   size_t fired;
   stowi_graph_copier copier;  // while building
 };
+
+// The same nodes and values with all symbols at the ends of their ranges; the caller destroys it.
+// NULL: all dims are numbers. STOW_ERR_UNBOUND_DIM, naming a value, if a symbol has no range.
+stow_status stowi_rewrite_bind_largest(const stow_graph* graph, stow_allocator allocator,
+                                       stow_diag* diag, stow_graph** out_graph);
 
 // Freed also after a failure.
 stow_status stowi_rewrite_pass_init(stowi_rewrite_pass* pass, const stow_graph* graph,

@@ -139,7 +139,7 @@ static bool fits_pool(const stowi_rewrite_qdq* qdq, size_t* out_before) {
   }
   double ratio = (double)stowi_rewrite_quant_scale(graph, &x.quant, 0) /
                  (double)stowi_rewrite_quant_scale(graph, &qdq->out, 0);
-  return (window_size(graph, qdq->node) + 8) * 0x1p-24 * 255 * ratio < 1;
+  return (window_size(qdq->pass->sized, qdq->node) + 8) * 0x1p-24 * 255 * ratio < 1;
 }
 
 static bool is_for_integers(stow_str name) {

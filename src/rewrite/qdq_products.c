@@ -279,7 +279,8 @@ static bool read_matmul(const stowi_rewrite_qdq* qdq, product* p) {
   }
   const stow_type* a = stow_graph_type(p->graph, p->a.value);
   const stow_type* b = stow_graph_type(p->graph, p->b.value);
-  if (a->rank < 2 || b->rank < 2) {
+  if (a->rank < 2 || b->rank < 2 || !stow_dim_is_const(a->dims[a->rank - 1]) ||
+      !stow_dim_is_const(b->dims[b->rank - 1])) {
     return false;
   }
   p->depth = (size_t)a->dims[a->rank - 1];
@@ -302,6 +303,9 @@ static bool read_gemm(const stowi_rewrite_qdq* qdq, product* p) {
   const stow_type* b = stow_graph_type(p->graph, p->b.value);
   stow_value bias = operand_at(p->graph, qdq->node, 2);
   uint32_t axis = is_turned(p->graph, qdq->node, "trans_b") ? 0 : 1;
+  if (!stow_dim_is_const(b->dims[0]) || !stow_dim_is_const(b->dims[1])) {
+    return false;
+  }
   p->channels = (size_t)b->dims[axis];
   p->depth = (size_t)b->dims[1 - axis];
   p->channel_step = axis == 0 ? p->depth : 1;

@@ -48,9 +48,11 @@ static stow_value only_operand(const stow_graph* graph, stow_node node) {
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
     stow_value operand = stow_graph_operands(graph, node)[k];
     uint64_t elements = 0;
-    if (operand == STOW_VALUE_NONE ||
-        stow_type_elements(stow_graph_type(graph, operand), &elements) != STOW_OK) {
+    if (operand == STOW_VALUE_NONE) {
       return STOW_VALUE_NONE;
+    }
+    if (stow_type_elements(stow_graph_type(graph, operand), &elements) != STOW_OK) {
+      elements = 0;  // depends on symbols, or is very large
     }
     const stow_type* other = stow_graph_type(graph, operand);
     bool is_same = other->rank == type->rank &&
@@ -94,6 +96,7 @@ static bool read_repetition(const stow_graph* graph, stow_node reshape, repeat* 
   for (uint32_t i = 0; is_good && i < r->rank; ++i) {
     is_good = i + 1 == at || merged->dims[i] == to->dims[i < at ? i : i + 1];
   }
+  is_good = is_good && stow_dim_is_const(to->dims[at - 1]) && stow_dim_is_const(to->dims[at]);
   if (is_good) {
     r->heads = to->dims[at - 1];
     r->times = to->dims[at];
@@ -125,16 +128,17 @@ static bool read_chain(const stow_graph* graph, stow_node product, repeat* r) {
 // Adding
 
 // The type of |value| with |heads| matrices instead of all.
-static stow_type type_once(const stowi_rewrite_pass* pass, const repeat* r, stow_value value) {
-  stow_type type = *stow_graph_type(pass->graph, value);
+static stow_type type_once(stowi_rewrite_pass* pass, const repeat* r, stow_value value) {
+  stow_type type = stowi_graph_copier_type(&pass->copier, value);
   type.dims[r->rank - 3] = r->heads;
   return type;
 }
 
 // The same type with the rows of |times| matrices in one.
-static stow_type type_of_rows(const stowi_rewrite_pass* pass, const repeat* r, stow_value value) {
+static stow_type type_of_rows(stowi_rewrite_pass* pass, const repeat* r, stow_value value) {
   stow_type type = type_once(pass, r, value);
-  type.dims[r->rank - 2] *= r->times;
+  stow_dim* rows = &type.dims[r->rank - 2];
+  *rows = stow_dim_mul(stow_graph_edit_dims(pass->copier.into), *rows, r->times);
   return type;
 }
 
@@ -213,23 +217,23 @@ static bool is_alone(const stowi_rewrite_pass* pass, const repeat* r) {
 }
 
 // Whether each head has rows of its own, and they are smaller than what is repeated.
-static bool is_worthwhile(const stow_graph* graph, const repeat* r) {
+static bool is_worthwhile(const stowi_rewrite_pass* pass, const repeat* r) {
+  const stow_graph* graph = pass->graph;
   stow_value left = stow_graph_operands(graph, r->product)[0];
   stow_value result = stow_graph_first_result(graph, r->product);
   const stow_type* type = stow_graph_type(graph, left);
-  uint64_t others =
-      stowi_rewrite_add(stowi_rewrite_bytes(graph, left), stowi_rewrite_bytes(graph, result));
+  uint64_t others = stowi_rewrite_add(stowi_rewrite_bytes(pass->sized, left),
+                                      stowi_rewrite_bytes(pass->sized, result));
   stow_value repeated = stow_graph_first_result(graph, r->chain[r->count - 1]);
   return type->rank == r->rank && stow_graph_type(graph, result)->rank == r->rank &&
          type->dims[r->rank - 3] == r->heads * r->times && r->times > 1 &&
-         stowi_rewrite_bytes(graph, repeated) > others;
+         stowi_rewrite_bytes(pass->sized, repeated) > others;
 }
 
 static stow_status visit(stowi_rewrite_pass* pass, stow_node node, bool* is_between) {
   repeat r;
   if (stow_graph_op(pass->graph, node) != STOW_OP_MATMUL || !may_change(pass, node) ||
-      !read_chain(pass->graph, node, &r) || !is_alone(pass, &r) ||
-      !is_worthwhile(pass->graph, &r)) {
+      !read_chain(pass->graph, node, &r) || !is_alone(pass, &r) || !is_worthwhile(pass, &r)) {
     return STOW_OK;
   }
   stow_node nodes[MOST_BETWEEN + 3];

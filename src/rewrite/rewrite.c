@@ -22,6 +22,7 @@ static const rule_row rules[] = {
     {STOW_REWRITE_QDQ, stowi_rewrite_qdq_all, false, true, true},
     {STOW_REWRITE_NORMS, stowi_rewrite_norms, false, true, true},
     {STOW_REWRITE_REPEATS, stowi_rewrite_repeats, false, true, false},
+    {STOW_REWRITE_TRANSPOSES, stowi_rewrite_transposes, false, true, false},
     {STOW_REWRITE_IDENTITIES, stowi_rewrite_identities, false, true, false},
     {STOW_REWRITE_CSE, stowi_rewrite_cse, true, true, false},
     {STOW_REWRITE_DEAD, stowi_rewrite_dead, false, true, false},
@@ -216,9 +217,13 @@ static stow_status measure(const stow_rewritten* r, const stow_graph* graph, sto
                            uint64_t* out_live) {
   stowi_rewrite_lives lives;
   stow_node at;
-  stow_status status = stowi_rewrite_lives_init(&lives, graph, r->allocator, diag);
+  stow_graph* bound;
+  STOW_TRY(stowi_rewrite_bind_largest(graph, r->allocator, diag, &bound));
+  stow_status status =
+      stowi_rewrite_lives_init(&lives, bound != NULL ? bound : graph, r->allocator, diag);
   *out_live = status == STOW_OK ? stowi_rewrite_peak(&lives, NULL, &at) : 0;
   stowi_rewrite_lives_free(&lives);
+  stow_graph_destroy(bound);
   return status;
 }
 
@@ -226,18 +231,23 @@ static stow_status measure(const stow_rewritten* r, const stow_graph* graph, sto
 // such a graph stays as it is.
 #define LARGEST (UINT64_C(1) << 56)
 
-static bool is_too_large(const stow_graph* graph) {
-  bool is_too_large = false;
-  for (stow_value value = 0; value < stow_graph_value_count(graph) && !is_too_large; ++value) {
-    is_too_large = stowi_rewrite_bytes(graph, value) > LARGEST;
+static stow_status is_too_large(const stow_rewritten* r, stow_diag* diag, bool* out_is) {
+  stow_graph* bound;
+  *out_is = false;
+  STOW_TRY(stowi_rewrite_bind_largest(r->from, r->allocator, diag, &bound));
+  const stow_graph* graph = bound != NULL ? bound : r->from;
+  for (stow_value value = 0; value < stow_graph_value_count(graph) && !*out_is; ++value) {
+    *out_is = stowi_rewrite_bytes(graph, value) > LARGEST;
   }
-  return is_too_large;
+  stow_graph_destroy(bound);
+  return STOW_OK;
 }
 
 static stow_status rewrite(stow_rewritten* r, stow_diag* diag) {
-  STOW_TRY(stow_graph_require_bound(r->from, diag));
+  bool is_large;
+  STOW_TRY(is_too_large(r, diag, &is_large));
   STOW_TRY(init(r, diag));
-  for (size_t at = is_too_large(r->from) ? TABLE_SIZE : 0; at < TABLE_SIZE;) {
+  for (size_t at = is_large ? TABLE_SIZE : 0; at < TABLE_SIZE;) {
     STOW_TRY(run_group(r, &at, diag));
   }
   r->info.weights_before = stowi_rewrite_weights(r->from);

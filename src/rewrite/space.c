@@ -88,7 +88,7 @@ bool stowi_rewrite_space_join(stowi_rewrite_space* space, const stow_graph* grap
   for (uint32_t i = 0; i < most; ++i) {
     most = type->dims[i] == space->dims[i] ? most : i;
   }
-  if (product(space->dims, 0, most) < 2 || (has_product && most + 1 < space->rank)) {
+  if (product(space->sizes, 0, most) < 2 || (has_product && most + 1 < space->rank)) {
     return false;
   }
   space->most = has_product ? space->rank - 1 : most;
@@ -99,13 +99,15 @@ bool stowi_rewrite_space_join(stowi_rewrite_space* space, const stow_graph* grap
   return true;
 }
 
-bool stowi_rewrite_space_begin(stowi_rewrite_space* space, const stow_graph* graph, stow_node node,
-                               bool takes_weights) {
-  const stow_type* type = stow_graph_type(graph, stow_graph_first_result(graph, node));
+bool stowi_rewrite_space_begin(stowi_rewrite_space* space, const stow_graph* graph,
+                               const stow_graph* sized, stow_node node, bool takes_weights) {
+  stow_value value = stow_graph_first_result(graph, node);
+  const stow_type* type = stow_graph_type(graph, value);
   memset(space, 0, sizeof(*space));
   space->rank = space->most = type->rank;
   space->takes_weights = takes_weights;
   memcpy(space->dims, type->dims, sizeof(space->dims));
+  memcpy(space->sizes, stow_graph_type(sized, value)->dims, sizeof(space->sizes));
   return stowi_rewrite_space_join(space, graph, node);
 }
 
@@ -113,11 +115,11 @@ bool stowi_rewrite_space_begin(stowi_rewrite_space* space, const stow_graph* gra
 // Cutting
 
 uint64_t stowi_rewrite_space_groups(const stowi_rewrite_space* space) {
-  return product(space->dims, 0, space->groups);
+  return product(space->sizes, 0, space->groups);
 }
 
 uint64_t stowi_rewrite_space_rows(const stowi_rewrite_space* space) {
-  return product(space->dims, space->groups, space->units);
+  return product(space->sizes, space->groups, space->units);
 }
 
 uint64_t stowi_rewrite_space_unit(const stowi_rewrite_space* space, const stow_type* type) {
@@ -128,6 +130,8 @@ uint64_t stowi_rewrite_space_unit(const stowi_rewrite_space* space, const stow_t
 static bool cut_groups(const stowi_rewrite_space* space, const stow_dim* dims,
                        stowi_rewrite_part* part) {
   bool is_past = false;
+  bool has_slices = false;
+  bool has_number = true;  // what is divided by does not depend on symbols
   part->slices = 1;
   part->divide = 1;
   for (uint32_t i = space->groups; i-- > 0;) {
@@ -135,16 +139,18 @@ static bool cut_groups(const stowi_rewrite_space* space, const stow_dim* dims,
       continue;
     }
     if (dims[i] == 1) {
-      is_past = part->slices > 1;
-      part->divide *= is_past ? 1 : space->dims[i];
+      is_past = has_slices;
+      has_number = has_number && (is_past || stow_dim_is_const(space->dims[i]));
+      part->divide *= is_past ? 1 : space->sizes[i];
     } else if (is_past || dims[i] != space->dims[i]) {
       return false;
     } else {
-      part->slices *= (uint64_t)dims[i];
+      has_slices = true;
+      part->slices *= (uint64_t)space->sizes[i];
     }
   }
-  part->divide = part->slices == 1 ? 1 : part->divide;
-  return true;
+  part->divide = has_slices ? part->divide : 1;
+  return has_number || !has_slices;
 }
 
 // All rows, or the same for each; false if it is neither.

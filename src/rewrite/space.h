@@ -16,6 +16,7 @@
 typedef struct stowi_rewrite_space {
   uint32_t rank;
   stow_dim dims[STOW_MAX_RANK];
+  int64_t sizes[STOW_MAX_RANK];  // at the largest point: what is counted is counted there
   uint32_t most;       // values agree in the dims before this one, and no node mixes these
   bool takes_weights;  // products with weights may join
   bool has_product;    // the unit is the last dim
@@ -42,9 +43,10 @@ typedef struct stowi_rewrite_part {
   stow_dim unit[STOW_MAX_RANK];
 } stowi_rewrite_part;
 
-// A space with the dims of |node|'s result; false if the node can be in no cluster.
-bool stowi_rewrite_space_begin(stowi_rewrite_space* space, const stow_graph* graph, stow_node node,
-                               bool takes_weights);
+// A space with the dims of |node|'s result, whose sizes are those of |sized|; false if the node can
+// be in no cluster.
+bool stowi_rewrite_space_begin(stowi_rewrite_space* space, const stow_graph* graph,
+                               const stow_graph* sized, stow_node node, bool takes_weights);
 // Restricts the space so that |node| can be computed in it too; false, and nothing changes, if it
 // cannot be.
 bool stowi_rewrite_space_join(stowi_rewrite_space* space, const stow_graph* graph, stow_node node);
@@ -55,7 +57,7 @@ uint64_t stowi_rewrite_space_rows(const stowi_rewrite_space* space);
 // How a value of type |type| from outside is cut; false if it cannot be.
 bool stowi_rewrite_space_cut(const stowi_rewrite_space* space, const stow_type* type,
                              stowi_rewrite_use use, stowi_rewrite_part* out_part);
-// The bytes that a value which the cluster makes has for each row.
+// The bytes that a value which the cluster makes has for each row; dims of |type| are numbers.
 uint64_t stowi_rewrite_space_unit(const stowi_rewrite_space* space, const stow_type* type);
 
 #endif  // STOWAGE_SRC_REWRITE_SPACE_H_

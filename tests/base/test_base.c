@@ -52,6 +52,14 @@ TEST(DiagnosticsCarryPositionAndIds) {
   CHECK_U64(diag.column, 7);
   CHECK_U64(diag.node, 4);
   CHECK_U64(diag.value, 5);
+  stowi_diag_split(&diag, stow_str_of("seq"), 2);
+  stow_diag other;
+  stow_diag_init(&other);
+  stowi_fail(&other, STOW_ERR_TYPE, "%s", diag.message);
+  CHECK_TEXT(other.split_symbol, "");
+  stowi_diag_keep_split(&other, &diag);
+  CHECK_TEXT(other.split_symbol, "seq");
+  CHECK(other.split_at == 2);
 }
 
 TEST(DiagnosticMayBeNull) {

@@ -2,12 +2,19 @@
 # `stowage run`; with any names in the model; and refusals.
 . "$(dirname "$0")/harness.sh"
 compiler=${CC:-cc}
+# Programs have many files in common: where there is ccache, each is compiled once.
+cached=
+if command -v ccache >/dev/null 2>&1; then
+  cached='ccache '
+  CCACHE_DIR=$work/ccache CCACHE_NOHASHDIR=1
+  export CCACHE_DIR CCACHE_NOHASHDIR
+fi
 if command -v "$compiler" >/dev/null 2>&1 && command -v make >/dev/null 2>&1; then builds=1; else builds=; fi
 
 # build DIR: with all warnings, and without optimisation: the bits are the same, and it is faster.
 build() {
   [ -n "$builds" ] || return 1
-  if make -s -C "$1" CC="$compiler" CFLAGS="${2:--O0} -Wextra -Wpedantic -Werror" >"$out" 2>"$err"; then pass; else
+  if make -s -C "$1" CC="$cached$compiler" CFLAGS="${2:--O0} -Wextra -Wpedantic -Werror" >"$out" 2>"$err"; then pass; else
     fail "$1 does not build"
     return 1
   fi

@@ -17,6 +17,33 @@ for graph in mlp transformer cnn training branches tiny; do
   same "$work/bare" "$work/dense"
 done
 
+run fmt "$examples/encoder.onnx" --bind batch=1,length=1..64
+expect 0 RangesArePrinted
+says '  range ?length = 1..64'
+says 'i64[1, ?length]'
+cp "$out" "$work/ranged.stow"
+run fmt --check "$work/ranged.stow"
+expect 0 RangesAreCanonical
+run fmt "$examples/encoder.onnx" --bind batch=1,length=7..10/8
+expect 0 ARangeOfOneValueIsANumber
+says 'i64[1, 8]'
+run view "$work/ranged.stow"
+expect 3 PicturesNeedNumbers
+complains "ranged.stow: @encoder has ranges, which this command cannot take yet: length"
+run plan "$work/ranged.stow" --bind length=65
+expect 3 ValuesOutsideTheRange
+complains 'dim "length" is 65, which its range 1..64/1 does not have'
+run plan "$work/ranged.stow" --bind length=1..65
+expect 2 RangesOutsideTheRange
+complains "'length' has the range 1..64/1"
+run plan "$work/ranged.stow" --bind length=64 --weights file
+expect 0 RangesAreBound
+for range in 5..2:empty 7..8/0:step 33..40/32:multiple 1..9223372036854775807:2^40 ..:number 1.5:MIN..MAX; do
+  run fmt "$examples/encoder.onnx" --bind "batch=1,length=${range%%:*}"
+  expect 2 "BadRange ($range)"
+  complains "${range#*:}"
+done
+
 printf 'graph   @g{ %%0=input"x":f32[2,3]\n\n return %%0 }' >"$work/loose.stow"
 run fmt "$work/loose.stow"
 expect 0 LooseTextIsRead

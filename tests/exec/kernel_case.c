@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "exec/kernels/support/convert.h"
+#include "exec/kernels/support/machine.h"
 #include "exec/kernels/table.h"
 #include "exec/run/prepare.h"
 #include "graph/shape_cases.h"
@@ -736,9 +737,26 @@ static void run_unaligned(kernel_case* c) {
   }
 }
 
+// As on machines that have less than this one.
+static void run_machines(kernel_case* c) {
+  for (int machine = (int)stowi_kernel_machine_is() - 1; machine >= 0; --machine) {
+    way w = way_of(1, 0);
+    char name[32];
+    snprintf(name, sizeof(name), "machine %d", machine);
+    stowi_kernel_machine_limit((stowi_kernel_machine)machine);
+    compare(c, &c->plain, &w, name);
+    if (variant_count(c) > 1) {
+      w = way_of(1, variant_count(c) - 1);
+      compare(c, &c->plain, &w, name);
+    }
+    stowi_kernel_machine_limit(STOWI_KERNEL_MACHINE_VNNI);
+  }
+}
+
 stow_status kernel_case_run(kernel_case* c) {
   outcome_free(&c->plain);
   run_plain(c, &c->plain, c->message);
+  run_machines(c);
   run_variants(c, WORKERS, 0);
   run_variants(c, 1, 0);
   run_packed(c);

@@ -2,8 +2,8 @@
 // that must give the same bits: alone, divided into small pieces among several workers, and in
 // place over every operand that the op's row allows, all results at once too, and with operands
 // that are the very same bytes where the row allows that; with every variant of the kernel, whose
-// scratch shrinks from one to the next. Scratch is exactly what the kernel asked for, and bytes
-// around tensors and scratch must stay as they were.
+// scratch shrinks from one to the next, and as on machines with fewer instructions. Scratch is
+// exactly what the kernel asked for, and bytes around tensors and scratch must stay as they were.
 //
 //     kernel_case* c = kernel_case_create("f32[2]; f32[2]", "add(%0, %1)", "f32[2]");
 //     KERNEL_SET(c, 0, float, 1, 2);

@@ -2,8 +2,10 @@
 // numbers worked out by hand.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "exec/kernel_case.h"
+#include "exec/kernels/support/fma.h"
 #include "exec/kernels/table.h"
 #include "exec/plain_conv.h"
 #include "support/test.h"
@@ -96,6 +98,96 @@ TEST(ConvMatchesItsDefinition) {
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
     compare(&cases[i], false);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Depthwise: each element is one chain over the taps that begins as the bias, padding being 0,
+// whether channels are done in patches or, with an addend of zeros, in rows.
+
+typedef struct window_case {
+  size_t channels, in[2], kernel[2], stride[2], dilation[2], begin[2], end[2], out[2];
+} window_case;
+
+// False where the kernel is larger than what it slides over.
+static bool draw_window(test_random* random, window_case* t) {
+  t->channels = 1 + test_random_below(random, 3);
+  for (size_t i = 0; i < 2; ++i) {
+    t->in[i] = 1 + test_random_below(random, i == 0 ? 20 : 40);
+    t->kernel[i] = 1 + test_random_below(random, 6);
+    t->stride[i] = 1 + test_random_below(random, 3);
+    t->dilation[i] = 1 + test_random_below(random, 3);
+    t->begin[i] = test_random_below(random, 5);
+    t->end[i] = test_random_below(random, 5);
+    size_t reach = (t->kernel[i] - 1) * t->dilation[i] + 1;
+    size_t size = t->in[i] + t->begin[i] + t->end[i];
+    if (size < reach) {
+      return false;
+    }
+    t->out[i] = (size - reach) / t->stride[i] + 1;
+  }
+  return true;
+}
+
+static float chain_at(const window_case* t, const float* x, const float* w, float bias,
+                      const size_t* at) {
+  for (size_t tap = 0; tap < t->kernel[0] * t->kernel[1]; ++tap) {
+    size_t k[2] = {tap / t->kernel[1], tap % t->kernel[1]};
+    size_t from[2];
+    bool is_inside = true;
+    for (size_t i = 0; i < 2; ++i) {
+      from[i] = at[i] * t->stride[i] + k[i] * t->dilation[i];
+      is_inside = is_inside && from[i] >= t->begin[i] && from[i] < t->begin[i] + t->in[i];
+    }
+    float element = is_inside ? x[(from[0] - t->begin[0]) * t->in[1] + from[1] - t->begin[1]] : 0;
+    bias = stowi_kernel_fma_by_doubles(w[tap], element, bias);
+  }
+  return bias;
+}
+
+static void check_window(const window_case* t, bool has_addend, uint64_t seed) {
+  char operands[160];
+  char node[160];
+  char result[80];
+  snprintf(result, sizeof(result), "f32[1, %zu, %zu, %zu]", t->channels, t->out[0], t->out[1]);
+  snprintf(operands, sizeof(operands), "f32[1, %zu, %zu, %zu]; f32[%zu, 1, %zu, %zu]; f32[%zu]%s%s",
+           t->channels, t->in[0], t->in[1], t->channels, t->kernel[0], t->kernel[1], t->channels,
+           has_addend ? "; " : "", has_addend ? result : "");
+  snprintf(node, sizeof(node),
+           "%s {group = %zu, strides = [%zu, %zu], dilations = [%zu, %zu], "
+           "pads = [%zu, %zu, %zu, %zu]}",
+           has_addend ? "fused_conv(%0, %1, %2, %3)" : "conv(%0, %1, %2)", t->channels,
+           t->stride[0], t->stride[1], t->dilation[0], t->dilation[1], t->begin[0], t->begin[1],
+           t->end[0], t->end[1]);
+  kernel_case* c = kernel_case_create(operands, node, result);
+  kernel_case_fill(c, seed);
+  size_t count = t->channels * t->out[0] * t->out[1];
+  if (has_addend) {
+    memset(kernel_case_operand(c, 3), 0, count * sizeof(float));
+  }
+  CHECK(kernel_case_run(c) == STOW_OK);
+  const float* x = kernel_case_operand(c, 0);
+  const float* w = kernel_case_operand(c, 1);
+  const float* bias = kernel_case_operand(c, 2);
+  const float* y = kernel_case_result(c, 0)->data;
+  for (size_t i = 0; i < count; ++i) {
+    size_t channel = i / t->out[0] / t->out[1];
+    size_t at[2] = {i / t->out[1] % t->out[0], i % t->out[1]};
+    float expected = chain_at(t, x + channel * t->in[0] * t->in[1],
+                              w + channel * t->kernel[0] * t->kernel[1], bias[channel], at);
+    test_check(memcmp(&y[i], &expected, sizeof(float)) == 0, __FILE__, __LINE__,
+               "%s, element %zu: %a, not %a", node, i, (double)y[i], (double)expected);
+  }
+  kernel_case_destroy(c);
+}
+
+TEST(DepthwiseConvsAreChainsOverTheTaps) {
+  test_random random = {5};
+  for (uint64_t i = 0; i < (test_is_long() ? 5000U : 150U); ++i) {
+    window_case t;
+    if (draw_window(&random, &t)) {
+      check_window(&t, i % 2 != 0, i);
+    }
   }
 }
 

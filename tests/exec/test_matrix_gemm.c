@@ -1,10 +1,11 @@
-// Products of f32 matrices have the bits of chains of 256 additions for each element, whatever the
-// shape, the strides, the instruction set and the number of workers.
+// Products of f32 matrices have the bits of chains of 256 fused multiply-adds for each element,
+// whatever the shape, the strides, the instruction set and the number of workers.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "exec/kernels/matrix/gemm_tile.h"
+#include "exec/kernels/support/fma.h"
 #include "support/test.h"
 
 enum { GUARD = 16 };
@@ -37,12 +38,11 @@ static void reference(const stowi_kernel_gemm* g, float* c) {
   for (size_t i = 0; i < g->m; ++i) {
     for (size_t j = 0; j < g->n; ++j) {
       float* to = c + i * g->c_row + j;
-      volatile float sum = 0;
+      float sum = 0;
       *to = g->accumulate ? *to : 0;
       for (size_t p = 0; p < g->k; ++p) {
-        volatile float x = g->alpha * g->a.data[i * g->a.row + p * g->a.column];
-        volatile float product = x * g->b.data[p * g->b.row + j * g->b.column];
-        sum = sum + product;
+        float x = g->alpha * g->a.data[i * g->a.row + p * g->a.column];
+        sum = stowi_kernel_fma_by_doubles(x, g->b.data[p * g->b.row + j * g->b.column], sum);
         if (p % 256 == 255 || p + 1 == g->k) {
           *to += sum;
           sum = 0;
@@ -246,11 +246,11 @@ static void fill_block(test_random* random, tile_block* t) {
 
 static float sum_of_block(const tile_block* t, size_t i, size_t j, bool is_scattered,
                           stowi_kernel_tile_mode mode) {
-  volatile float sum = mode == STOWI_KERNEL_TILE_GO_ON ? t->c[i * (t->columns + 1) + j] : 0;
+  float sum = mode == STOWI_KERNEL_TILE_GO_ON ? t->c[i * (t->columns + 1) + j] : 0;
   for (size_t p = 0; p < t->depth; ++p) {
     size_t from = is_scattered ? t->at[p] : p * t->columns;
-    volatile float product = t->a[i * BLOCK_STEPS + BLOCK_FIRST + p] * t->b[from + j];
-    sum = sum + product;
+    float a = t->a[i * BLOCK_STEPS + BLOCK_FIRST + p];
+    sum = stowi_kernel_fma_by_doubles(a, t->b[from + j], sum);
   }
   return mode == STOWI_KERNEL_TILE_ADD ? t->c[i * (t->columns + 1) + j] + sum : sum;
 }

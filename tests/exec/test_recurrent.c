@@ -5,6 +5,7 @@
 
 #include "exec/kernel_case.h"
 #include "exec/kernels/recurrent/bytes.h"
+#include "exec/kernels/support/fma.h"
 #include "support/test.h"
 
 TEST(RnnCarriesState) {
@@ -315,14 +316,13 @@ static void fill_bytes_case(test_random* random, bytes_case* b) {
 
 static float sum_of_bytes(const bytes_case* b, bool is_signed, size_t i, size_t j) {
   volatile float all = 0;
-  volatile float sum = 0;
+  float sum = 0;
   for (size_t p = 0; p < b->depth; ++p) {
     uint8_t byte = b->bytes[p * BYTE_COLUMNS + j];
     volatile float number = is_signed ? (float)(int8_t)byte : (float)byte;
     number = number - b->zero[j];
     number = number * b->scale[j];
-    number = number * b->a[i * MOST_DEPTH + p];
-    sum = sum + number;
+    sum = stowi_kernel_fma_by_doubles(number, b->a[i * MOST_DEPTH + p], sum);
     if (p % 256 == 255 || p + 1 == b->depth) {
       all = all + sum;
       sum = 0;

@@ -64,6 +64,21 @@ TEST(IntegersOf64BitsAreExact) {
   kernel_case_destroy(c);
 }
 
+TEST(TheOrderOfZerosDoesNotMatter) {
+  static const char* const cases[][2] = {{"reduce(%0) {op = \"max\", axes = [1]}", "f32[2, 1]"},
+                                         {"reduce(%0) {op = \"min\", axes = [1]}", "f32[2, 1]"},
+                                         {"reduce(%0) {op = \"max\", axes = [0]}", "f32[1, 2]"},
+                                         {"reduce(%0) {op = \"min\", axes = [0]}", "f32[1, 2]"}};
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    kernel_case* c = kernel_case_create("f32[2, 2]", cases[i][0], cases[i][1]);
+    KERNEL_SET(c, 0, float, 0.0f, -0.0f, -0.0f, 0.0f);
+    CHECK(kernel_case_run(c) == STOW_OK);
+    const float* y = kernel_case_result(c, 0)->data;
+    CHECK(signbit(y[0]) == 0 && signbit(y[1]) == 0);
+    kernel_case_destroy(c);
+  }
+}
+
 TEST(AxesMayBeApart) {
   GIVES("f32[2, 2, 2]", "reduce(%0) {axes = [0, 2]}", "f32[1, 2, 1]", 0, 1e-6, N(10, 8), X);
   GIVES("f32[2, 2, 2]", "reduce(%0) {axes = [1]}", "f32[2, 1, 2]", 0, 1e-6, N(4, 6, 6, 2), X);

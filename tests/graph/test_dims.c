@@ -211,7 +211,7 @@ TEST(RewoundDimsCannotBeFound) {
     CHECK_U64(stow_dim_sub(dims, both, b), a);
     stowi_graph_dims_rewind(dims, mark);
     CHECK_U64(stow_dims_symbol_count(dims), 1);
-    CHECK_U64(stowi_graph_dims_find_symbol(dims, stow_str_of("b")), SIZE_MAX);
+    CHECK_U64(stow_dims_find_symbol(dims, stow_str_of("b")), SIZE_MAX);
   }
   CHECK_U64(stow_dim_mul(dims, a, 2), twice);
   stowi_graph_dims_destroy(dims);
@@ -225,8 +225,8 @@ TEST(SymbolsAreListedAndFound) {
   CHECK_U64(stow_dims_symbol_count(dims), 2);
   CHECK_TEXT(stow_dims_symbol_name(dims, 0).data, "b");
   CHECK_TEXT(stow_dims_symbol_name(dims, 2).data, "");
-  CHECK_U64(stowi_graph_dims_find_symbol(dims, stow_str_of("a")), 1);
-  CHECK_U64(stowi_graph_dims_find_symbol(dims, stow_str_of("c")), SIZE_MAX);
+  CHECK_U64(stow_dims_find_symbol(dims, stow_str_of("a")), 1);
+  CHECK_U64(stow_dims_find_symbol(dims, stow_str_of("c")), SIZE_MAX);
   stow_dim deep = stow_dim_floor_div(dims, stow_dim_add(dims, stow_dim_mul(dims, a, a), 1), 3);
   CHECK(stow_dim_uses(dims, deep, 1));
   CHECK(!stow_dim_uses(dims, deep, 0));

@@ -166,6 +166,78 @@ TEST(ABranchThatCannotRunLeavesTheOther) {
   import_end(&m);
 }
 
+// f32[n, 4] without its dim 0 if that is 1, as torch.squeeze is exported.
+static void squeeze_of_range(import_model* m, stow_dim_range range) {
+  import_input(m, "x", ONNX_FLOAT, "n 4");
+  import_constant(m, "zero", (int64_t[]){0}, 1);
+  import_constant(m, "one", (int64_t[]){1}, 1);
+  onnx_node(&m->w, "Shape", "x", "shape");
+  onnx_node(&m->w, "Gather", "shape zero", "size");
+  onnx_node(&m->w, "Equal", "size one", "is_one");
+  onnx_node_begin(&m->w, "If", "is_one", "y");
+  branch(m, "then_branch", "Squeeze", "x zero", "t");
+  branch(m, "else_branch", "Relu", "x", "t");
+  onnx_node_end(&m->w);
+  import_output(m, "y");
+  CHECK(stow_import_request_bind_range(m->request, stow_str_of("n"), &range, NULL) == STOW_OK);
+}
+
+TEST(ARangeThatDoesNotDecideAnIfMustBeDivided) {
+  BEGIN
+  squeeze_of_range(&m, (stow_dim_range){1, 8, 1});
+  RUN(STOW_ERR_TYPE);
+  CHECK_HAS(m.diag.message,
+            "node \"y\" (If): its branch depends on \"n\"; dividing its range at 2");
+  CHECK_TEXT(m.diag.split_symbol, "n");
+  CHECK(m.diag.split_at == 2);
+  import_end(&m);
+}
+
+TEST(PartsOfARangeDecideAnIf) {
+  BEGIN
+  squeeze_of_range(&m, (stow_dim_range){2, 8, 1});
+  RUN(STOW_OK);
+  CHECK_TEXT(import_type(&m, "y"), "f32[?n, 4]");
+  import_end(&m);
+  import_begin(&m);
+  squeeze_of_range(&m, (stow_dim_range){1, 1, 1});
+  RUN(STOW_OK);
+  CHECK_TEXT(import_type(&m, "y"), "f32[4]");
+  import_end(&m);
+}
+
+// A branch that fits at one point of the range is not one that cannot run.
+TEST(ABranchThatFitsAPartOfARangeIsNotLeftOut) {
+  BEGIN
+  if_of_sizes(&m, "n", "4");
+  stow_dim_range range = {3, 4, 1};
+  CHECK(stow_import_request_bind_range(m.request, stow_str_of("n"), &range, NULL) == STOW_OK);
+  RUN(STOW_ERR_TYPE);
+  CHECK_TEXT(m.diag.split_symbol, "n");
+  CHECK(m.diag.split_at == 4);
+  import_end(&m);
+}
+
+TEST(WhatFollowsFromDimsWithRangesHasNone) {
+  stow_dim_range range = {1, 8, 1};
+  BEGIN
+  import_input(&m, "x", ONNX_FLOAT, "n");
+  import_input(&m, "y", ONNX_FLOAT, "n+1");
+  onnx_node(&m.w, "Concat", "x y", "z");
+  import_output(&m, "x");
+  import_output(&m, "y");
+  CHECK(stow_import_request_bind_range(m.request, stow_str_of("n"), &range, NULL) == STOW_OK);
+  CHECK(stow_import_request_bind_range(m.request, stow_str_of("n+1"), &range, NULL) == STOW_OK);
+  CHECK(stow_import_request_bind_range(m.request, stow_str_of("n"), &range, NULL) ==
+        STOW_ERR_DUPLICATE);
+  range.max = 0;
+  CHECK(stow_import_request_bind_range(m.request, stow_str_of("m"), &range, NULL) ==
+        STOW_ERR_INVALID_ARGUMENT);
+  (void)import_run(&m, false);
+  CHECK_HAS(m.diag.message, "dim \"n+1\" follows from those in its name");
+  import_end(&m);
+}
+
 TEST(BranchesThatBothCannotRunAreAnError) {
   BEGIN
   if_of_sizes(&m, "3", "5");

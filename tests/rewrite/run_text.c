@@ -162,7 +162,13 @@ void run_first_output(const stow_graph* graph, const stow_rewritten* rewritten, 
 }
 
 uint64_t run_outputs(const stow_graph* graph, const stow_rewritten* rewritten, uint64_t seed) {
-  scene s = {.graph = rewritten == NULL ? graph : stow_rewritten_graph(rewritten)};
+  return run_bound_outputs(rewritten == NULL ? graph : stow_rewritten_graph(rewritten), rewritten,
+                           seed);
+}
+
+uint64_t run_bound_outputs(const stow_graph* bound, const stow_rewritten* rewritten,
+                           uint64_t seed) {
+  scene s = {.graph = bound};
   uint64_t hash = STOWI_HASH_SEED;
   run_scene(&s, rewritten, seed);
   for (size_t k = 0; k < stow_graph_output_count(s.graph); ++k) {

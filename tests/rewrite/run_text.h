@@ -21,5 +21,7 @@ void run_first_output(const stow_graph* graph, const stow_rewritten* rewritten, 
                       run_output* out);
 // A hash of types and bits of all outputs.
 uint64_t run_outputs(const stow_graph* graph, const stow_rewritten* rewritten, uint64_t seed);
+// The same of |bound|, a copy of what |rewritten| made that has been bound.
+uint64_t run_bound_outputs(const stow_graph* bound, const stow_rewritten* rewritten, uint64_t seed);
 
 #endif  // STOWAGE_TESTS_REWRITE_RUN_TEXT_H_

@@ -8,7 +8,7 @@
 #include "terminal/text.h"
 
 static const cli_command* const commands[] = {
-    &cli_plan_command,
+    &cli_plan_command,    &cli_fit_command,
 #if STOWAGE_COMMAND_RUNS
     &cli_run_command,     &cli_export_command,
 #endif
@@ -51,7 +51,7 @@ cli_exit cli_fail_command(const char* name) {
 }
 
 static cli_exit fail_missing(void) {
-  char names[128] = "";
+  char names[160] = "";
   size_t used = 0;
   for (size_t i = 0; i < cli_command_count() && used < sizeof names; ++i) {
     const char* before = i == 0 ? "" : i + 1 == cli_command_count() ? " or " : ", ";

@@ -365,8 +365,7 @@ static stow_status make_node(stowi_exec_blocks* blocks, node_data* n, uint64_t p
   const stow_graph* function =
       stowi_graph_find_function(graph, stow_graph_attr(graph, n->node, "function")->s);
   uint64_t rows[STOWI_EXEC_MOST_SIZES];
-  n->data.groups = (uint64_t)stow_graph_attr(graph, n->node, "groups")->i;
-  n->data.rows = (uint64_t)stow_graph_attr(graph, n->node, "rows")->i;
+  (void)stowi_graph_count_rows(graph, n->node, &n->data.groups, &n->data.rows);
   n->operand_count = stow_graph_operand_count(graph, n->node);
   n->result_count = stow_graph_result_count(graph, n->node);
   n->operands = STOWI_ARRAY(blocks->allocator, stowi_kernel_block_cut, n->operand_count);

@@ -67,7 +67,11 @@ void stowi_graph_sum_load(const stow_dims* dims, stow_dim dim, stowi_graph_sum* 
   }
 }
 
-static stow_dim store_sum(stow_dims* dims, const stowi_graph_sum* s) {
+static stow_dim store_sum(stow_dims* dims, stowi_graph_sum* s) {
+  stow_status status = stowi_graph_sum_undo_divisions(dims, s);
+  if (status != STOW_OK) {
+    return stowi_graph_dims_fail(dims, status);
+  }
   if (s->count == 0 && s->constant >= 0) {
     return s->constant;
   }
@@ -196,7 +200,9 @@ static stow_status multiply_sums(stow_dims* dims, const stowi_graph_sum* a,
 
 static stow_dim opaque(stow_dims* dims, stowi_graph_expr_kind kind, const stowi_graph_sum* a,
                        const stowi_graph_sum* b) {
-  stowi_graph_term operands[2] = {{1, store_sum(dims, a)}, {1, store_sum(dims, b)}};
+  stowi_graph_sum first = *a;
+  stowi_graph_sum second = *b;
+  stowi_graph_term operands[2] = {{1, store_sum(dims, &first)}, {1, store_sum(dims, &second)}};
   if (operands[0].dim == STOW_DIM_INVALID || operands[1].dim == STOW_DIM_INVALID) {
     return STOW_DIM_INVALID;
   }
@@ -239,7 +245,16 @@ static stow_status divide_by_constant(stow_dims* dims, const stowi_graph_sum* a,
     return STOW_ERR_OVERFLOW;
   }
   stowi_graph_sum rest;
+  stowi_graph_sum more;
   split_by(&shifted, b, out, &rest);
+  int64_t before;
+  do {
+    before = b;
+    stowi_graph_sum_shrink(dims, &rest, &b);
+    stowi_graph_sum shrunk = rest;
+    split_by(&shrunk, b, &more, &rest);
+    STOW_TRY(stowi_graph_sum_add(dims, out, 1, &more));
+  } while (b != before && rest.count != 0);
   if (rest.count == 0) {
     return STOW_OK;  // the rest's constant is below b
   }

@@ -1,5 +1,5 @@
-// Bounds on a dim for all values of its symbols: the least value, by interval arithmetic over the
-// expression, including infinities.
+// Bounds on a dim for all values of its symbols: by interval arithmetic over the expression,
+// including infinities, and by trying all points where these are few.
 //
 // Intervals alone ignore that the same symbol may occur twice; the normal form of sums has already
 // cancelled it wherever it occurs outside min and max. A min or max may be replaced by one of its
@@ -108,7 +108,11 @@ static interval interval_of(const stow_dims* dims, stow_dim dim, int64_t symbol_
   }
   const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
   switch (e->kind) {
-    case STOWI_GRAPH_EXPR_SYMBOL: return (interval){symbol_min, HIGHEST};
+    case STOWI_GRAPH_EXPR_SYMBOL: {
+      const stow_dim_range* range = &dims->ranges.data[e->symbol];
+      return range->step == 0 ? (interval){symbol_min, HIGHEST}
+                              : (interval){range->min, range->max};
+    }
     case STOWI_GRAPH_EXPR_PRODUCT: return interval_of_product(dims, e, symbol_min);
     case STOWI_GRAPH_EXPR_SUM:
       return interval_of_sum(dims, e->constant, stowi_graph_terms_of(dims, e), e->count,
@@ -159,10 +163,36 @@ static bool is_at_least(query* q, const stowi_graph_sum* sum, int nested) {
   return false;
 }
 
+// ---------------------------------------------------------------------------------------------
+// All points
+
+// The least and largest number at any point; false if there are too many, or no number at one.
+static bool try_points(const stow_dims* dims, const stowi_graph_sum* sum, int64_t stop_below,
+                       interval* out) {
+  stowi_graph_points points = {.dims = dims};
+  for (size_t i = 0; i < sum->count; ++i) {
+    stowi_graph_points_add(&points, sum->terms[i].dim);
+  }
+  if (points.is_open || points.total > STOW_DIM_MAX_POINTS) {
+    return false;
+  }
+  *out = (interval){HIGHEST, LOWEST};
+  do {
+    int64_t number;
+    if (stowi_graph_points_sum(&points, sum, &number) != STOW_OK || number < stop_below) {
+      return false;
+    }
+    out->low = smaller(out->low, number);
+    out->high = larger(out->high, number);
+  } while (stowi_graph_points_next(&points));
+  return true;
+}
+
 bool stowi_graph_sum_at_least(const stow_dims* dims, const stowi_graph_sum* sum, int64_t bound,
                               int64_t symbol_min) {
   query q = {dims, bound, symbol_min, MAX_TRIES};
-  return is_at_least(&q, sum, 0);
+  interval seen;
+  return is_at_least(&q, sum, 0) || try_points(dims, sum, bound, &seen);
 }
 
 bool stow_dim_at_least(const stow_dims* dims, stow_dim dim, int64_t bound, int64_t symbol_min) {
@@ -177,7 +207,8 @@ bool stow_dim_at_least(const stow_dims* dims, stow_dim dim, int64_t bound, int64
   return stowi_graph_sum_at_least(dims, &sum, bound, symbol_min < 0 ? 0 : symbol_min);
 }
 
-bool stowi_graph_dim_is_larger(const stow_dims* dims, stow_dim a, stow_dim b) {
+// Whether a - b is at least |bound| at every point.
+static bool exceeds(const stow_dims* dims, stow_dim a, stow_dim b, int64_t bound) {
   if (!stowi_graph_dim_is_ours(dims, a) || !stowi_graph_dim_is_ours(dims, b)) {
     return false;
   }
@@ -186,5 +217,67 @@ bool stowi_graph_dim_is_larger(const stow_dims* dims, stow_dim a, stow_dim b) {
   stowi_graph_sum_load(dims, a, &difference);
   stowi_graph_sum_load(dims, b, &subtrahend);
   return stowi_graph_sum_add(dims, &difference, -1, &subtrahend) == STOW_OK &&
-         stowi_graph_sum_at_least(dims, &difference, 1, 0);
+         stowi_graph_sum_at_least(dims, &difference, bound, 0);
+}
+
+bool stow_dim_at_most(const stow_dims* dims, stow_dim dim, int64_t bound) {
+  if (bound >= 0) {
+    return exceeds(dims, bound, dim, 0);
+  }
+  // 0 - dim is at least -bound, unless that does not exist
+  return bound != INT64_MIN && exceeds(dims, 0, dim, -bound);
+}
+
+bool stow_dim_not_less(const stow_dims* dims, stow_dim a, stow_dim b) {
+  return exceeds(dims, a, b, 0);
+}
+
+bool stow_dim_same(const stow_dims* dims, stow_dim a, stow_dim b) {
+  return a == b ? stowi_graph_dim_is_ours(dims, a)
+                : exceeds(dims, a, b, 0) && exceeds(dims, b, a, 0);
+}
+
+bool stow_dim_bounds(const stow_dims* dims, stow_dim dim, int64_t* out_least, int64_t* out_most) {
+  if (!stowi_graph_dim_is_ours(dims, dim)) {
+    return false;
+  }
+  stowi_graph_sum sum;
+  interval found;
+  stowi_graph_sum_load(dims, dim, &sum);
+  if (!try_points(dims, &sum, INT64_MIN, &found)) {
+    found = interval_of(dims, dim, 0);
+    if (is_infinite(found.low) || is_infinite(found.high)) {
+      return false;
+    }
+  }
+  *out_least = found.low;
+  *out_most = found.high;
+  return true;
+}
+
+// Most dims have other numbers at the largest and the smallest point, so that nothing else is
+// tried.
+stow_dim stowi_graph_dim_reduce(const stow_dims* dims, stow_dim dim) {
+  stowi_graph_points points = {.dims = dims};
+  stowi_graph_sum sum;
+  int64_t first;
+  int64_t last;
+  if (dim >= 0 || !stowi_graph_dim_is_handle(dims, dim)) {
+    return dim;
+  }
+  stowi_graph_points_add(&points, dim);
+  stowi_graph_sum_load(dims, dim, &sum);
+  if (points.is_open || stowi_graph_points_sum(&points, &sum, &first) != STOW_OK || first < 0) {
+    return dim;
+  }
+  for (size_t i = 0; i < points.count; ++i) {
+    points.values[i] = dims->ranges.data[points.symbols[i]].min;
+  }
+  bool is_number = stowi_graph_points_sum(&points, &sum, &last) == STOW_OK && first == last &&
+                   stow_dim_same(dims, dim, first);
+  return is_number ? first : dim;
+}
+
+bool stowi_graph_dim_is_larger(const stow_dims* dims, stow_dim a, stow_dim b) {
+  return exceeds(dims, a, b, 1);
 }

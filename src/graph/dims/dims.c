@@ -42,6 +42,7 @@ void stowi_graph_dims_destroy(stow_dims* dims) {
   STOWI_VEC_FREE(allocator, &dims->exprs);
   STOWI_VEC_FREE(allocator, &dims->pool);
   STOWI_VEC_FREE(allocator, &dims->symbols);
+  STOWI_VEC_FREE(allocator, &dims->ranges);
   stowi_index_free(&dims->index, allocator);
   STOWI_DELETE(allocator, dims);
 }
@@ -93,6 +94,7 @@ void stowi_graph_dims_rewind(stow_dims* dims, stowi_graph_dims_mark mark) {
   dims->exprs.count = mark.exprs;
   dims->pool.count = mark.terms;
   dims->symbols.count = mark.symbols;
+  dims->ranges.count = mark.symbols;
 }
 
 uint64_t stowi_graph_dim_hash(const stow_dims* dims, stow_dim dim) {
@@ -218,7 +220,7 @@ static uint32_t find_symbol_expr(const stow_dims* dims, const candidate* c) {
   return stowi_index_find(&dims->index, hash_candidate(dims, c), equals_candidate, dims, c);
 }
 
-size_t stowi_graph_dims_find_symbol(const stow_dims* dims, stow_str name) {
+size_t stow_dims_find_symbol(const stow_dims* dims, stow_str name) {
   candidate c = symbol_candidate(name);
   uint32_t found = find_symbol_expr(dims, &c);
   return found == STOWI_INDEX_NONE ? SIZE_MAX : dims->exprs.data[found].symbol;
@@ -233,7 +235,8 @@ stow_dim stow_dim_symbol(stow_dims* dims, stow_str name) {
   if (found != STOWI_INDEX_NONE) {
     return dim_of(found);
   }
-  if (STOWI_VEC_RESERVE(dims->allocator, &dims->symbols, 1) != STOW_OK) {
+  if (STOWI_VEC_RESERVE(dims->allocator, &dims->symbols, 1) != STOW_OK ||
+      STOWI_VEC_RESERVE(dims->allocator, &dims->ranges, 1) != STOW_OK) {
     return stowi_graph_dims_fail(dims, STOW_ERR_OUT_OF_MEMORY);
   }
   char* copy = name.size == SIZE_MAX ? NULL : STOWI_ARRAY(dims->allocator, char, name.size + 1);
@@ -250,6 +253,7 @@ stow_dim stow_dim_symbol(stow_dims* dims, stow_str name) {
     return dim;
   }
   dims->symbols.data[dims->symbols.count++] = c.name;
+  dims->ranges.data[dims->ranges.count++] = (stow_dim_range){0, 0, 0};
   return dim;
 }
 
@@ -258,7 +262,7 @@ stow_dim stowi_graph_dim_unknown(stow_dims* dims) {
   size_t number = dims->symbols.count;
   do {
     snprintf(text, sizeof(text), "?%zu", number++);
-  } while (stowi_graph_dims_find_symbol(dims, stow_str_of(text)) != SIZE_MAX);
+  } while (stow_dims_find_symbol(dims, stow_str_of(text)) != SIZE_MAX);
   return stow_dim_symbol(dims, stow_str_of(text));
 }
 

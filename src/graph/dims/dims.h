@@ -9,9 +9,6 @@
 stow_dims* stowi_graph_dims_create(stow_allocator allocator);
 void stowi_graph_dims_destroy(stow_dims* dims);
 
-// The index of a symbol, or SIZE_MAX.
-size_t stowi_graph_dims_find_symbol(const stow_dims* dims, stow_str name);
-
 // Whether |dim| is valid in a type: a number, or an expression of this table that is not a negative
 // number.
 bool stowi_graph_dim_is_valid(const stow_dims* dims, stow_dim dim);
@@ -51,6 +48,41 @@ typedef struct stowi_graph_dims_mark {
 } stowi_graph_dims_mark;
 stowi_graph_dims_mark stowi_graph_dims_get_mark(const stow_dims* dims);
 void stowi_graph_dims_rewind(stow_dims* dims, stowi_graph_dims_mark mark);
+
+// Writes the name of a symbol, quoted where need be.
+stow_status stowi_graph_put_symbol(const stow_dims* dims, size_t symbol_index, stow_writer writer);
+
+// Ranges. The value of a symbol whose range has only one; false otherwise.
+bool stowi_graph_dims_fixed(const stow_dims* dims, size_t symbol_index, int64_t* out_value);
+// Adds all symbols of |from| to |into|, with their ranges.
+stow_status stowi_graph_dims_copy_symbols(const stow_dims* from, stow_dims* into);
+// Questions about the values of dims at all points of their symbols' ranges. |test| gets the
+// numbers of the list, of at most STOWI_GRAPH_MAX_ASKED; a point at which one has no value counts
+// as false. OPEN: a symbol has no range; VAST: there are too many points. If the answer is
+// SOMETIMES or VAST, |out_split| tells where to divide a range; otherwise it does not exist.
+#define STOWI_GRAPH_MAX_ASKED 3
+typedef enum stowi_graph_answer {
+  STOWI_GRAPH_ALWAYS,
+  STOWI_GRAPH_NEVER,
+  STOWI_GRAPH_SOMETIMES,
+  STOWI_GRAPH_OPEN,
+  STOWI_GRAPH_VAST
+} stowi_graph_answer;
+typedef struct stowi_graph_split {
+  bool exists;
+  size_t symbol;
+  int64_t at;  // the first value of the second part
+} stowi_graph_split;
+typedef bool (*stowi_graph_test)(const void* user, const int64_t* numbers);
+stowi_graph_answer stowi_graph_dims_ask(const stow_dims* dims, const stow_dim* list, size_t count,
+                                        stowi_graph_test test, const void* user,
+                                        stowi_graph_split* out_split);
+// |dim|, or the number that it is at every point.
+stow_dim stowi_graph_dim_reduce(const stow_dims* dims, stow_dim dim);
+// Whether all symbols of |dim| have ranges.
+bool stowi_graph_dims_have_ranges(const stow_dims* dims, stow_dim dim);
+// 0 if there are none.
+uint64_t stowi_graph_dims_hash_ranges(const stow_dims* dims);
 
 // A hash of the expression's content, independent of the rest of the table.
 uint64_t stowi_graph_dim_hash(const stow_dims* dims, stow_dim dim);

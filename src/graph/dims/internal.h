@@ -45,8 +45,9 @@ struct stow_dims {
   stow_status status;
   STOWI_VEC(stowi_graph_expr) exprs;
   STOWI_VEC(stowi_graph_term) pool;
-  STOWI_VEC(stow_str) symbols;  // data owned
-  stowi_index index;            // hash → expr
+  STOWI_VEC(stow_str) symbols;       // data owned
+  STOWI_VEC(stow_dim_range) ranges;  // per symbol; step 0: none
+  stowi_index index;                 // hash → expr
 };
 
 static inline const stowi_graph_expr* stowi_graph_expr_of(const stow_dims* dims, stow_dim dim) {
@@ -73,9 +74,34 @@ void stowi_graph_sum_load(const stow_dims* dims, stow_dim dim, stowi_graph_sum* 
 // into += factor × other. STOW_ERR_OVERFLOW or STOW_ERR_LIMIT; nothing is interned.
 stow_status stowi_graph_sum_add(const stow_dims* dims, stowi_graph_sum* into, int64_t factor,
                                 const stowi_graph_sum* other);
-// Whether the sum is at least |bound| where every symbol is at least |symbol_min|.
+// Whether the sum is at least |bound| at every point, where symbols without a range are at least
+// |symbol_min|.
 bool stowi_graph_sum_at_least(const stow_dims* dims, const stowi_graph_sum* sum, int64_t bound,
                               int64_t symbol_min);
+// The points of the symbols that some expressions use, from the largest down.
+#define STOWI_GRAPH_POINT_SYMBOLS 8
+typedef struct stowi_graph_points {
+  const stow_dims* dims;
+  size_t count;    // of symbols
+  bool is_open;    // one of them has no range, or there are too many
+  uint64_t total;  // of points; more than 2^40 count as that
+  uint32_t symbols[STOWI_GRAPH_POINT_SYMBOLS];
+  int64_t values[STOWI_GRAPH_POINT_SYMBOLS];  // at the current point
+} stowi_graph_points;
+// Adds the symbols of |dim|; begin with a struct that has |dims| only.
+void stowi_graph_points_add(stowi_graph_points* points, stow_dim dim);
+// Moves to the next point; false after the last one, and then the first is current again.
+bool stowi_graph_points_next(stowi_graph_points* points);
+// A sum at the current point, as stow_dim_evaluate.
+stow_status stowi_graph_points_sum(const stowi_graph_points* points, const stowi_graph_sum* sum,
+                                   int64_t* out_value);
+
+// Makes ⌊a / b⌋, b positive, simpler without changing it: multiple.c.
+void stowi_graph_sum_shrink(const stow_dims* dims, stowi_graph_sum* a, int64_t* b);
+// Reduces c × ⌊a / b⌋ to lowest terms where b always divides a. Errors as for stowi_graph_sum_add,
+// and STOW_ERR_OUT_OF_MEMORY.
+stow_status stowi_graph_sum_undo_divisions(stow_dims* dims, stowi_graph_sum* s);
+
 // By content: total, and 0 only for equal dims.
 int stowi_graph_dims_compare(const stow_dims* dims, stow_dim a, stow_dim b);
 

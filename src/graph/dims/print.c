@@ -12,9 +12,8 @@ static bool is_identifier(stow_str name) {
   return stowi_is_plain_name(name) && memchr(name.data, '.', name.size) == NULL;
 }
 
-static stow_status print_symbol(const stow_dims* dims, const stowi_graph_expr* e,
-                                stow_writer writer) {
-  stow_str name = dims->symbols.data[e->symbol];
+stow_status stowi_graph_put_symbol(const stow_dims* dims, size_t symbol_index, stow_writer writer) {
+  stow_str name = dims->symbols.data[symbol_index];
   return is_identifier(name) ? stowi_put_str(writer, name) : stowi_put_quoted(writer, name);
 }
 
@@ -77,7 +76,7 @@ static stow_status print_inner(const stow_dims* dims, stow_dim dim, stow_writer 
   const stowi_graph_expr* e = stowi_graph_expr_of(dims, dim);
   bool started = false;
   switch (e->kind) {
-    case STOWI_GRAPH_EXPR_SYMBOL: return print_symbol(dims, e, writer);
+    case STOWI_GRAPH_EXPR_SYMBOL: return stowi_graph_put_symbol(dims, e->symbol, writer);
     case STOWI_GRAPH_EXPR_PRODUCT: return print_product(dims, e, writer);
     case STOWI_GRAPH_EXPR_SUM:
       STOW_TRY(print_terms(dims, e, false, &started, writer));

@@ -23,7 +23,11 @@ stowi_graph_element stowi_graph_fold_get(stow_shape_call* call, size_t k, uint64
   } else if (stowi_graph_shape_bound_float(call, k, (size_t)i, &real)) {
     element = stowi_graph_real(real);
   }
-  element.exactness = stowi_graph_shape_exactness(call, k, (size_t)i);
+  stowi_graph_exactness exactness = stowi_graph_shape_exactness(call, k, (size_t)i);
+  if (exactness == STOWI_GRAPH_FLOAT_DIM) {
+    return stowi_graph_whole(stowi_graph_shape_float_dim(call, k, (size_t)i));
+  }
+  element.exactness = exactness;
   return element;
 }
 
@@ -33,6 +37,17 @@ void stowi_graph_fold_put(stow_shape_call* call, size_t k, uint64_t i,
   stow_status status = stow_dims_status(dims);
   if (status != STOW_OK && status != STOW_ERR_OUT_OF_MEMORY) {
     stow_dims_clear_status(dims);
+  }
+  const stow_type* type = stow_shape_declared(call, k);  // NULL: the node has no such result
+  bool is_float = type != NULL && stow_dtype_kind_of(type->dtype) == STOW_KIND_FLOAT;
+  int64_t number;
+  if (element.kind == STOWI_GRAPH_ELEMENT_WHOLE && is_float) {
+    if (stowi_graph_element_number(call, element, &number)) {
+      stow_fold_set_float(call, k, (size_t)i, (double)number);
+    } else if (element.exactness == STOWI_GRAPH_EXACT) {
+      stowi_graph_fold_set_float_dim(call, k, (size_t)i, element.whole);
+    }
+    return;
   }
   if (element.kind == STOWI_GRAPH_ELEMENT_WHOLE) {
     stow_fold_set(call, k, (size_t)i, element.whole);

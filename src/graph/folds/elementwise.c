@@ -1,6 +1,6 @@
 // Known elements of elementwise ops. Integers are dims: numbers are computed as the op would,
 // expressions as far as the dims table allows; comparisons are decided if they hold for all symbols
-// of 0 or more. Floats are numbers only.
+// of 0 or more. Floats are numbers, or dims with ranges that are exact in the dtype.
 #include "base/root.h"
 #include "graph/folds/fold.h"
 
@@ -75,6 +75,21 @@ static bool are_whole(stowi_graph_element a, stowi_graph_element b) {
   return a.kind == STOWI_GRAPH_ELEMENT_WHOLE && b.kind == STOWI_GRAPH_ELEMENT_WHOLE;
 }
 
+#define ALL_WHOLE 4503599627370496.0  // 2^52: doubles of this size have no fraction
+
+// Where a float is a dim, the other one as a dim too, if it is a whole number.
+static void match_kinds(stow_shape_call* call, stowi_graph_element* a, stowi_graph_element* b) {
+  stowi_graph_element* real = a->kind == STOWI_GRAPH_ELEMENT_REAL ? a : b;
+  const stowi_graph_element* whole = real == a ? b : a;
+  bool is_mixed =
+      real->kind == STOWI_GRAPH_ELEMENT_REAL && whole->kind == STOWI_GRAPH_ELEMENT_WHOLE;
+  if (is_mixed && real->real < ALL_WHOLE && real->real > -ALL_WHOLE &&
+      real->real == (double)(int64_t)real->real) {
+    real->kind = STOWI_GRAPH_ELEMENT_WHOLE;
+    real->whole = stow_dim_of_int(stow_shape_dims(call), (int64_t)real->real);
+  }
+}
+
 // Both as numbers.
 static bool are_numbers(stow_shape_call* call, stowi_graph_element a, stowi_graph_element b,
                         int64_t* out_a, int64_t* out_b) {
@@ -95,6 +110,7 @@ static bool is_at_least(stow_shape_call* call, stowi_graph_element a, int64_t bo
 #define ARITHMETIC(name, rule, dim_function, operator_)                                        \
   static stowi_graph_element name##_elements(stow_shape_call* call, stowi_graph_element a,     \
                                              stowi_graph_element b) {                          \
+    match_kinds(call, &a, &b);                                                                 \
     if (are_whole(a, b)) {                                                                     \
       return stowi_graph_whole(dim_function(stow_shape_dims(call), a.whole, b.whole));         \
     }                                                                                          \
@@ -114,12 +130,29 @@ static bool can_divide(stow_shape_call* call, stowi_graph_element a, stowi_graph
          stow_dim_at_least(stow_shape_dims(call), b.whole, 1, 1);
 }
 
+// A quotient of dims that is a dim: whole at every point.
+static stowi_graph_element divide_floats(stow_shape_call* call, stowi_graph_element a,
+                                         stowi_graph_element b) {
+  stow_dims* dims = stow_shape_dims(call);
+  if (!can_divide(call, a, b)) {
+    return stowi_graph_unknown();
+  }
+  stow_dim quotient = stow_dim_floor_div(dims, a.whole, b.whole);
+  bool is_whole = stow_dim_same(dims, stow_dim_mul(dims, quotient, b.whole), a.whole);
+  return is_whole ? stowi_graph_whole(quotient) : stowi_graph_unknown();
+}
+
 // Integer division truncates towards zero. The sign of a known zero is lost, and with it that of
 // the infinity which dividing by it gives.
 static stowi_graph_element div_elements(stow_shape_call* call, stowi_graph_element a,
                                         stowi_graph_element b) {
   int64_t x;
   int64_t y;
+  match_kinds(call, &a, &b);
+  if (are_whole(a, b) &&
+      stow_dtype_kind_of(stow_shape_declared(call, 0)->dtype) == STOW_KIND_FLOAT) {
+    return divide_floats(call, a, b);
+  }
   if (are_numbers(call, a, b, &x, &y)) {
     bool is_possible = y != 0 && !(y == -1 && x == INT64_MIN);
     return is_possible ? number(call, x / y) : stowi_graph_unknown();
@@ -179,6 +212,7 @@ stow_status stowi_graph_fold_mod(stow_shape_call* call) {
 
 static stowi_graph_element max_elements(stow_shape_call* call, stowi_graph_element a,
                                         stowi_graph_element b) {
+  match_kinds(call, &a, &b);
   if (are_whole(a, b)) {
     return stowi_graph_whole(stow_dim_max(stow_shape_dims(call), a.whole, b.whole));
   }
@@ -188,6 +222,7 @@ static stowi_graph_element max_elements(stow_shape_call* call, stowi_graph_eleme
 
 static stowi_graph_element min_elements(stow_shape_call* call, stowi_graph_element a,
                                         stowi_graph_element b) {
+  match_kinds(call, &a, &b);
   if (are_whole(a, b)) {
     return stowi_graph_whole(stow_dim_min(stow_shape_dims(call), a.whole, b.whole));
   }
@@ -315,8 +350,6 @@ stow_status stowi_graph_fold_reciprocal(stow_shape_call* call) {
   return fold_unary(call, STOWI_GRAPH_RULE_EXACT, reciprocal_element);
 }
 
-#define ALL_WHOLE 4503599627370496.0  // 2^52: doubles of this size have no fraction
-
 static double floor_of(double x) {
   if (!(x < ALL_WHOLE && x > -ALL_WHOLE)) {
     return x;
@@ -389,9 +422,7 @@ static stowi_graph_element cast_element(stow_shape_call* call, stowi_graph_eleme
   }
   if (kind == STOW_KIND_FLOAT) {
     bool is_number = stowi_graph_element_number(call, a, &value);
-    return is_number                            ? stowi_graph_real((double)value)
-           : a.kind == STOWI_GRAPH_ELEMENT_REAL ? a
-                                                : stowi_graph_unknown();
+    return is_number ? stowi_graph_real((double)value) : a;
   }
   if (a.kind == STOWI_GRAPH_ELEMENT_WHOLE) {
     return a;
@@ -420,6 +451,7 @@ static answer exceeds_exactly(stow_shape_call* call, stowi_graph_element a, stow
                               int64_t by) {
   int64_t x;
   int64_t y;
+  match_kinds(call, &a, &b);
   if (are_real(a, b)) {
     return (by == 1 ? a.real > b.real : a.real >= b.real) ? YES : NO;
   }

@@ -87,7 +87,7 @@ stow_status stowi_graph_fold_cumprod(stow_shape_call* call);
 
 typedef struct stowi_graph_element {
   enum { STOWI_GRAPH_ELEMENT_UNKNOWN, STOWI_GRAPH_ELEMENT_WHOLE, STOWI_GRAPH_ELEMENT_REAL } kind;
-  stow_dim whole;  // of integers and bools
+  stow_dim whole;  // of integers and bools, and of floats that are dims with ranges
   double real;
   stowi_graph_exactness exactness;
 } stowi_graph_element;
@@ -112,6 +112,9 @@ stowi_graph_element stowi_graph_fold_get(stow_shape_call* call, size_t k, uint64
 // Sets element |i| of result |k|, unless it is unknown. A failure of dim arithmetic for lack of
 // room in the table is ignored: the element stays unknown.
 void stowi_graph_fold_put(stow_shape_call* call, size_t k, uint64_t i, stowi_graph_element element);
+// Sets element |i| of result |k|, a float, to a dim, if that has bounds within which integers are
+// exact (known.c).
+void stowi_graph_fold_set_float_dim(stow_shape_call* call, size_t k, size_t i, stow_dim value);
 // Sets whether element |i| of result |k| is exact or a bound (known.c); exact by default.
 void stowi_graph_fold_set_exactness(stow_shape_call* call, size_t k, size_t i,
                                     stowi_graph_exactness exactness);

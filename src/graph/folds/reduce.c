@@ -31,7 +31,9 @@ static stow_dim combine_dims(stow_dims* dims, combination how, stow_dim a, stow_
 static stowi_graph_element combine_exact(stow_shape_call* call, combination how,
                                          stowi_graph_element a, stowi_graph_element b) {
   bool is_ordered = a.real == a.real && b.real == b.real;  // otherwise neither is larger
+  bool is_float = stow_dtype_kind_of(stow_shape_operand(call, 0)->dtype) == STOW_KIND_FLOAT;
   if (a.kind != b.kind || a.kind == STOWI_GRAPH_ELEMENT_UNKNOWN ||
+      (is_float && a.kind == STOWI_GRAPH_ELEMENT_WHOLE) ||  // partial sums may round
       ((how == MAX || how == MIN) && !is_ordered)) {
     return stowi_graph_unknown();
   }

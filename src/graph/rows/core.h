@@ -14,8 +14,9 @@ static const spec custom_attrs[] = {REQUIRED("name", STOW_ATTR_STRING), INT("num
 
 static const spec blocks_attrs[] = {REQUIRED("function", STOW_ATTR_STRING),
                                     INT("groups", 1),
-                                    REQUIRED_INT("rows"),
+                                    INT("rows", 0),
                                     INTS("divide"),
+                                    INTS("over"),
                                     {.value = {NAMED("of", STOW_ATTR_STRINGS)}}};
 static const spec narrow_attrs[] = {REQUIRED_INT("axis"), REQUIRED_INT("start"),
                                     REQUIRED_INT("len")};

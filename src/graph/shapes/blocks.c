@@ -12,18 +12,50 @@
 
 typedef struct blocks {
   const stow_graph* function;
+  bool has_counts;  // of groups and rows; false: they depend on symbols
   uint64_t groups, rows;
   const stow_attr* divide;  // may be empty
 } blocks;
 
+// The product of dims from |first| to before |end|. False where it is too large or no number.
+static bool multiply(const stow_type* type, uint32_t first, uint32_t end, uint64_t* out) {
+  *out = 1;
+  for (uint32_t i = first; i < end; ++i) {
+    if (!stow_dim_is_const(type->dims[i]) || !stowi_mul_u64(*out, (uint64_t)type->dims[i], out)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Groups and rows are dims of result 0, if the attribute `over` says which: those before its first
+// number, and those from the second to before the third.
+static void count_over(const stow_attr* over, const stow_type* result, blocks* out) {
+  const int64_t* at = over->ints;
+  bool is_good = over->count == 3 && result != NULL && at[0] >= 0 && at[0] <= at[1] &&
+                 at[1] <= at[2] && at[2] <= (int64_t)result->rank;
+  if (!is_good) {
+    out->groups = out->rows = 0;
+    return;
+  }
+  out->has_counts = multiply(result, 0, (uint32_t)at[0], &out->groups) &&
+                    multiply(result, (uint32_t)at[1], (uint32_t)at[2], &out->rows);
+}
+
 static blocks blocks_of(const stow_shape_call* call) {
   const stow_attr* name = stow_shape_attr(call, "function");
+  const stow_attr* over = stow_shape_attr(call, "over");
   int64_t groups = stow_shape_attr_int(call, "groups", 1);
   int64_t rows = stow_shape_attr_int(call, "rows", 0);
-  return (blocks){.function = stowi_graph_find_function(call->graph, name->s),
-                  .groups = groups < 0 ? 0 : (uint64_t)groups,
-                  .rows = rows < 0 ? 0 : (uint64_t)rows,
-                  .divide = stow_shape_attr(call, "divide")};
+  blocks b = {.function = stowi_graph_find_function(call->graph, name->s),
+              .has_counts = true,
+              .groups = groups < 0 ? 0 : (uint64_t)groups,
+              .rows = rows < 0 ? 0 : (uint64_t)rows,
+              .divide = stow_shape_attr(call, "divide")};
+  if (over != NULL && over->count != 0) {
+    count_over(over, stow_shape_declared(call, 0), &b);
+  }
+  return b;
 }
 
 // Input |k| of the function; NULL past the last.
@@ -34,17 +66,6 @@ static const stow_type* input_type(const stow_graph* function, size_t k) {
     }
   }
   return NULL;
-}
-
-// The product of dims from |first| to before |end|. False where it is too large.
-static bool multiply(const stow_type* type, uint32_t first, uint32_t end, uint64_t* out) {
-  *out = 1;
-  for (uint32_t i = first; i < end; ++i) {
-    if (!stowi_mul_u64(*out, (uint64_t)type->dims[i], out)) {
-      return false;
-    }
-  }
-  return true;
 }
 
 static bool multiply_around(const stow_type* part, stowi_graph_cut* out) {
@@ -96,7 +117,7 @@ static stow_status check_operands(stow_shape_call* call, const blocks* b) {
     if (stowi_graph_shape_is_upper_bounded(call, k)) {
       return stow_shape_fail(call, "operand %zu has upper-bounded dims", k);
     }
-    if (has_numbers(type) && !cut(b, part, type, divide_of(b, k), &made)) {
+    if (b->has_counts && has_numbers(type) && !cut(b, part, type, divide_of(b, k), &made)) {
       return stow_shape_fail(call, "operand %zu cannot be cut into %s for %llu groups of %llu rows",
                              k, stowi_graph_describe_type(b->function, part).text,
                              (unsigned long long)b->groups, (unsigned long long)b->rows);
@@ -119,7 +140,8 @@ static stow_status check_results(stow_shape_call* call, const blocks* b) {
     if (type == NULL) {
       return stow_shape_fail(call, "the type of result %zu must be declared", k);
     }
-    if (has_numbers(type) && (!cut(b, part, type, 1, &made) || made.slices != b->groups)) {
+    if (b->has_counts && has_numbers(type) &&
+        (!cut(b, part, type, 1, &made) || made.slices != b->groups)) {
       return stow_shape_fail(call, "result %zu is not %llu groups of %llu rows of %s", k,
                              (unsigned long long)b->groups, (unsigned long long)b->rows,
                              stowi_graph_describe_type(b->function, part).text);
@@ -135,7 +157,7 @@ stow_status stowi_graph_shape_blocks(stow_shape_call* call) {
     return stow_shape_fail(call, "the graph has no function @%.*s",
                            STOWI_STR_ARG(stow_shape_attr(call, "function")->s));
   }
-  if (b.groups == 0 || b.rows == 0) {
+  if (b.has_counts && (b.groups == 0 || b.rows == 0)) {
     return stow_shape_fail(call, "groups and rows must be 1 or more");
   }
   STOW_TRY(check_operands(call, &b));
@@ -156,6 +178,16 @@ stow_in_place stowi_graph_in_place_blocks(const stow_shape_call* call, size_t k,
               stow_dtype_bits(whole->dtype) == stow_dtype_bits(result->dtype) &&
               (from.outer > 1 || stowi_graph_function_overwrites(b.function, k, operand));
   return fits ? STOW_IN_PLACE_ALONE : STOW_IN_PLACE_NEVER;
+}
+
+bool stowi_graph_count_rows(const stow_graph* graph, stow_node node, uint64_t* out_groups,
+                            uint64_t* out_rows) {
+  stow_shape_call call =
+      stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
+  blocks b = blocks_of(&call);
+  *out_groups = b.groups;
+  *out_rows = b.rows;
+  return b.has_counts;
 }
 
 bool stowi_graph_cut_operand(const stow_graph* graph, stow_node node, size_t k,

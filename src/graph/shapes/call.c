@@ -4,6 +4,7 @@
 // made by a shape function.
 #include "graph/shapes/call.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/graph_internal.h"
+#include "graph/shapes/shapes.h"
 
 stow_shape_call stowi_graph_shape_of_node(const stow_graph* graph, const uint32_t* types,
                                           const stowi_graph_known_store* known, stow_node node,
@@ -347,7 +349,14 @@ stow_status stowi_graph_shape_fail_as(const stow_shape_call* call, stow_status s
                                       const char* reason, stow_diag* diag) {
   stowi_graph_text operands =
       stowi_graph_describe_operands(call->graph, call->types, call->operands, call->operand_count);
-  return stowi_fail(diag, status, "%s(%s): %s", call->desc->name, operands.text, reason);
+  stowi_fail(diag, status, "%s(%s): %s", call->desc->name, operands.text, reason);
+  if (call->split.exists) {
+    stow_str symbol = stow_dims_symbol_name(call->dims, call->split.symbol);
+    stowi_diag_append(diag, "; dividing the range of \"%.*s\" at %lld may decide it",
+                      STOWI_STR_ARG(symbol), (long long)call->split.at);
+    stowi_diag_split(diag, symbol, call->split.at);
+  }
+  return status;
 }
 
 // A dtype that no shape function sets: the result is unset.
@@ -403,6 +412,15 @@ static bool is_whole(const stow_dims* dims, const stow_type* type) {
   return true;
 }
 
+// Whether the types are the same at every point, though their dims are other expressions.
+static bool is_same(const stow_dims* dims, const stow_type* a, const stow_type* b) {
+  bool same = a->dtype == b->dtype && a->rank == b->rank;
+  for (uint32_t i = 0; same && i < a->rank; ++i) {
+    same = stow_dim_same(dims, a->dims[i], b->dims[i]);
+  }
+  return same;
+}
+
 // Whether result |k| has a type, and the declared one if that is required.
 static stow_status check_result(stow_shape_call* call, size_t k, bool must_agree, stow_diag* diag) {
   const stow_type* result = &call->results[k];
@@ -414,14 +432,35 @@ static stow_status check_result(stow_shape_call* call, size_t k, bool must_agree
              k);
     return stowi_graph_shape_fail_as(call, STOW_ERR_TYPE, reason, diag);
   }
+  for (uint32_t i = 0; i < result->rank; ++i) {
+    if (!stow_dim_is_const(result->dims[i]) &&
+        !stowi_graph_shape_not_less(call, result->dims[i], 0)) {
+      snprintf(reason, sizeof(reason), "dim %" PRIu32 " of result %zu, %s, would be negative", i, k,
+               stowi_graph_shape_dim_text(call, result->dims[i]).text);
+      return stowi_graph_shape_fail_as(call, STOW_ERR_TYPE, reason, diag);
+    }
+  }
   const stow_type* declared = stow_shape_declared(call, k);
   if (declared == NULL || !must_agree || stow_type_equal(declared, result)) {
+    return STOW_OK;
+  }
+  if (is_same(call->dims, declared, result)) {
+    call->results[k] = *declared;
     return STOW_OK;
   }
   snprintf(reason, sizeof(reason), "result %zu is %.300s, declared as %.300s", k,
            stowi_graph_describe_type(call->graph, result).text,
            stowi_graph_describe_type(call->graph, declared).text);
   return stowi_graph_shape_fail_as(call, STOW_ERR_TYPE, reason, diag);
+}
+
+// Dims that are one number over their ranges become it.
+static void reduce_result(stow_shape_call* call, size_t k) {
+  stow_type* result = &call->results[k];
+  bool is_inferred = call->desc->typing == STOW_TYPING_INFERRED && result->rank <= STOW_MAX_RANK;
+  for (uint32_t i = 0; is_inferred && i < result->rank; ++i) {
+    result->dims[i] = stowi_graph_dim_reduce(call->dims, result->dims[i]);
+  }
 }
 
 stow_status stowi_graph_shape_infer(stow_shape_call* call, bool must_agree, stow_diag* diag) {
@@ -437,6 +476,7 @@ stow_status stowi_graph_shape_infer(stow_shape_call* call, bool must_agree, stow
   }
   call->reads_bound = false;
   call->asked = 0;
+  call->split = (stowi_graph_split){false, 0, 0};
   if (stowi_graph_shape_run(call) != STOW_OK) {
     if (call->status == STOW_ERR_OUT_OF_MEMORY) {
       return stowi_fail_memory(diag);
@@ -447,6 +487,7 @@ stow_status stowi_graph_shape_infer(stow_shape_call* call, bool must_agree, stow
   }
   STOW_TRY(stowi_need_memory(stowi_graph_shape_mark_inherited(call) == STOW_OK, diag));
   for (size_t k = 0; k < call->result_count; ++k) {
+    reduce_result(call, k);
     limit_result(call, k);
   }
   bool agrees = must_agree || (call->desc->typing != STOW_TYPING_INFERRED && call->actual == NULL);

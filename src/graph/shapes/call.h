@@ -2,6 +2,7 @@
 #ifndef STOWAGE_SRC_GRAPH_SHAPES_CALL_H_
 #define STOWAGE_SRC_GRAPH_SHAPES_CALL_H_
 
+#include "graph/dims/dims.h"
 #include "graph/known.h"
 
 // Known elements of the first operands, looked up on first use.
@@ -48,13 +49,14 @@ struct stow_shape_call {
   stowi_graph_known_cache* cache;        // NULL: none
   // Per value, of a binding in progress; NULL: use the graph's values.
   const stowi_graph_marks* value_marks;
-  bool keeps_marks;    // the results are in the graph, with the marks they have there
-  bool reads_bound;    // the function has read an element that is a bound
-  uint64_t asked;      // what the shape function has read, as in the cache
-  int64_t* folded;     // for a fold function: elements of the results, one after the other,
-  uint8_t* exactness;  // and whether each is exact
-  size_t fold_result;  // the one written last,
-  size_t fold_first;   // and where its elements begin
+  bool keeps_marks;         // the results are in the graph, with the marks they have there
+  bool reads_bound;         // the function has read an element that is a bound
+  uint64_t asked;           // what the shape function has read, as in the cache
+  int64_t* folded;          // for a fold function: elements of the results, one after the other,
+  uint8_t* exactness;       // and whether each is exact
+  size_t fold_result;       // the one written last,
+  size_t fold_first;        // and where its elements begin
+  stowi_graph_split split;  // of a range, where a question had no one answer
   stow_status status;
   char reason[320];
 };

@@ -102,7 +102,38 @@ static stow_dim difference(stow_dims* dims, stow_dim a, stow_dim b) {
   return result;
 }
 
+bool stowi_graph_shape_holds(stow_shape_call* call, const stow_dim* list, size_t count,
+                             stowi_graph_test test, const void* user, bool if_open) {
+  stowi_graph_split split;
+  switch (stowi_graph_dims_ask(stow_shape_dims(call), list, count, test, user, &split)) {
+    case STOWI_GRAPH_ALWAYS: return true;
+    case STOWI_GRAPH_OPEN: return if_open;
+    default: call->split = split; return false;
+  }
+}
+
+static bool are_equal(const void* user, const int64_t* numbers) {
+  (void)user;
+  return numbers[0] == numbers[1];
+}
+
+// Whether all symbols of the two have ranges, so that they must be equal at every point.
+static bool differ_at_points(stow_shape_call* call, stow_dim a, stow_dim b, bool* out_differ) {
+  stow_dim list[2] = {a, b};
+  stowi_graph_split split;
+  *out_differ = false;
+  if (stow_dim_same(stow_shape_dims(call), a, b)) {
+    return true;
+  }
+  stowi_graph_answer answer =
+      stowi_graph_dims_ask(stow_shape_dims(call), list, 2, are_equal, NULL, &split);
+  call->split = split.exists ? split : call->split;
+  *out_differ = answer != STOWI_GRAPH_ALWAYS;
+  return answer != STOWI_GRAPH_OPEN;
+}
+
 bool stowi_graph_shape_differ(stow_shape_call* call, stow_dim a, stow_dim b) {
+  bool differ;
   if (a == b) {
     return false;
   }
@@ -113,7 +144,27 @@ bool stowi_graph_shape_differ(stow_shape_call* call, stow_dim a, stow_dim b) {
   if (stow_dims_status(dims) != STOW_OK) {
     return false;  // the call fails for another reason; do not hide it
   }
+  if (differ_at_points(call, a, b, &differ)) {
+    return differ;
+  }
   return stow_dim_is_const(difference(dims, a, b)) || stow_dim_is_const(difference(dims, b, a));
+}
+
+static bool is_divided(const void* user, const int64_t* numbers) {
+  return numbers[0] % *(const int64_t*)user == 0;
+}
+
+bool stowi_graph_shape_is_multiple(stow_shape_call* call, stow_dim dim, int64_t of) {
+  return stowi_graph_shape_holds(call, &dim, 1, is_divided, &of, true);
+}
+
+static bool is_not_less(const void* user, const int64_t* numbers) {
+  return numbers[0] >= *(const int64_t*)user;
+}
+
+bool stowi_graph_shape_not_less(stow_shape_call* call, stow_dim dim, int64_t bound) {
+  return stow_dim_at_least(stow_shape_dims(call), dim, bound, 0) ||
+         stowi_graph_shape_holds(call, &dim, 1, is_not_less, &bound, true);
 }
 
 stow_dim stowi_graph_dim_known(stow_dim a, stow_dim b) { return stow_dim_is_const(b) ? b : a; }
@@ -171,14 +222,61 @@ static stow_dim broadcast_symbols(const stow_dims* dims, stow_dim a, stow_dim b)
   return stowi_graph_dim_simpler(dims, a, b);
 }
 
+static bool can_broadcast(const void* user, const int64_t* numbers) {
+  (void)user;
+  return numbers[0] == numbers[1] || numbers[0] == 1 || numbers[1] == 1;
+}
+
+// The result of two numbers is the third.
+static bool is_broadcast(const void* user, const int64_t* numbers) {
+  (void)user;
+  return (numbers[0] == 1 ? numbers[1] : numbers[0]) == numbers[2];
+}
+
+// The same where all symbols have ranges: one of the two, or the larger one, at every point. Sets
+// |out| to STOW_DIM_INVALID if no expression is; false if a symbol has no range.
+static bool broadcast_ranges(stow_shape_call* call, stow_dim a, stow_dim b, stow_dim* out) {
+  stow_dims* dims = stow_shape_dims(call);
+  stow_dim tried[3] = {a, b, stow_dim_max(dims, a, b)};
+  stowi_graph_split split;
+  stowi_graph_split kept = {false, 0, 0};
+  *out = STOW_DIM_INVALID;
+  if (stow_dim_same(dims, a, b)) {
+    *out = stow_dim_is_const(b)   ? b
+           : stow_dim_is_const(a) ? a
+                                  : stowi_graph_dim_simpler(dims, a, b);
+    return true;
+  }
+  stowi_graph_answer answer = stowi_graph_dims_ask(dims, tried, 2, can_broadcast, NULL, &split);
+  kept = split;
+  for (size_t i = 0; i < 3 && answer == STOWI_GRAPH_ALWAYS; ++i) {
+    stow_dim list[3] = {a, b, tried[i]};
+    if (stowi_graph_dims_ask(dims, list, 3, is_broadcast, NULL, &split) == STOWI_GRAPH_ALWAYS) {
+      *out = tried[i];
+      return true;
+    }
+    kept = kept.exists ? kept : split;
+  }
+  if (answer == STOWI_GRAPH_OPEN) {
+    return false;
+  }
+  call->split = kept;
+  return true;
+}
+
 // False if the two cannot be broadcast. |is_bounded|: either may be an upper bound, so that no
 // number determines the other one.
-static bool broadcast_dim(stow_dims* dims, bool is_bounded, stow_dim a, stow_dim b, stow_dim* out) {
+static bool broadcast_dim(stow_shape_call* call, bool is_bounded, stow_dim a, stow_dim b,
+                          stow_dim* out) {
+  stow_dims* dims = stow_shape_dims(call);
+  bool are_numbers = stow_dim_is_const(a) && stow_dim_is_const(b);
   if (a == b || b == 1) {
     *out = a;
   } else if (a == 1) {
     *out = b;
-  } else if (is_bounded && !(stow_dim_is_const(a) && stow_dim_is_const(b))) {
+  } else if (!is_bounded && !are_numbers && broadcast_ranges(call, a, b, out)) {
+    return *out != STOW_DIM_INVALID;
+  } else if (is_bounded && !are_numbers) {
     *out = stow_dim_max(dims, a, b);
   } else if (stow_dim_is_const(a) != stow_dim_is_const(b)) {
     *out = stowi_graph_dim_known(a, b);  // the symbol must turn out to be 1 or this number
@@ -199,8 +297,7 @@ stow_status stowi_graph_shape_broadcast(stow_shape_call* call, const stow_type* 
     stow_dim y = dim_from_end(b, i);
     // This visits all operands, so it is called only if needed.
     bool is_bounded = x != y && stowi_graph_shape_has_upper_bounded(call);
-    if (!broadcast_dim(stow_shape_dims(call), is_bounded, x, y,
-                       &result.dims[result.rank - 1 - i])) {
+    if (!broadcast_dim(call, is_bounded, x, y, &result.dims[result.rank - 1 - i])) {
       return stow_shape_fail(call,
                              "dims %s and %s, at %" PRIu32
                              " from the end, cannot be broadcast: they differ and neither is 1",
@@ -272,11 +369,12 @@ stow_status stowi_graph_need_positive(stow_shape_call* call, const char* name,
 stow_status stowi_graph_need_parts(stow_shape_call* call, size_t k, uint32_t axis, int64_t count,
                                    const char* what, stow_dim* out_part) {
   stow_dim whole = stow_shape_operand(call, k)->dims[axis];
-  if (stow_dim_is_const(whole) && whole % count != 0) {
+  if (!stowi_graph_shape_is_multiple(call, whole, count)) {
     return stow_shape_fail(call,
-                           "dim %" PRIu32 " of operand %zu is %" PRId64
-                           ", which cannot be divided into %" PRId64 " %s",
-                           axis, k, whole, count, what);
+                           "dim %" PRIu32
+                           " of operand %zu is %s, which cannot be divided into "
+                           "%" PRId64 " %s",
+                           axis, k, stowi_graph_shape_dim_text(call, whole).text, count, what);
   }
   *out_part = stow_dim_floor_div(stow_shape_dims(call), whole, count);
   return STOW_OK;

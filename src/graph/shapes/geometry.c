@@ -73,10 +73,9 @@ stow_status stowi_graph_shape_col2im(stow_shape_call* call) {
   STOW_TRY(stowi_graph_window_list(call, "dilations", spatial, 1, 1, numbers));
   STOW_TRY(stowi_graph_window_list(call, "pads", 2 * spatial, 0, 0, numbers));
   STOW_TRY(block_size(call, &blocks, &block));
-  if (stow_dim_is_const(x->dims[1]) && block > 0 && x->dims[1] % block != 0) {
-    return stow_shape_fail(
-        call, "dim 1 is %" PRId64 ", which is not a multiple of the block size %" PRId64,
-        x->dims[1], block);
+  if (block > 0 && !stowi_graph_shape_is_multiple(call, x->dims[1], block)) {
+    return stow_shape_fail(call, "dim 1 is %s, which is not a multiple of the block size %" PRId64,
+                           stowi_graph_shape_dim_text(call, x->dims[1]).text, block);
   }
   stow_type result = stow_type_make(x->dtype, 1, x->dims);
   result.rank = 2 + (uint32_t)image.count;

@@ -21,11 +21,12 @@ stow_status stowi_graph_shape_narrow(stow_shape_call* call) {
                            start, len);
   }
   stow_dim dim = result.dims[axis];
-  if (stow_dim_is_const(dim) && (start > dim || len > dim - start)) {
+  int64_t end = start > INT64_MAX - len ? INT64_MAX : start + len;
+  if (!stowi_graph_shape_not_less(call, dim, end)) {
     return stow_shape_fail(call,
                            "start %" PRId64 " and len %" PRId64 " are out of range for dim %" PRIu32
-                           ", which is %" PRId64,
-                           start, len, axis, dim);
+                           ", which is %s",
+                           start, len, axis, stowi_graph_shape_dim_text(call, dim).text);
   }
   result.dims[axis] = len;
   return stowi_graph_shape_set(call, 0, &result);
@@ -106,10 +107,10 @@ static stow_status split_unknown(stow_shape_call* call, const stow_type* whole, 
 static stow_status split_equally(stow_shape_call* call, const stow_type* whole, uint32_t axis,
                                  size_t count) {
   stow_dim dim = whole->dims[axis];
-  if (stow_dim_is_const(dim) && dim % (int64_t)count != 0) {
-    return stow_shape_fail(
-        call, "dim %" PRIu32 " is %" PRId64 ", which cannot be split into %zu equal parts", axis,
-        dim, count);
+  if (!stowi_graph_shape_is_multiple(call, dim, (int64_t)count)) {
+    return stow_shape_fail(call,
+                           "dim %" PRIu32 " is %s, which cannot be split into %zu equal parts",
+                           axis, stowi_graph_shape_dim_text(call, dim).text, count);
   }
   stow_dim size = stow_dim_floor_div(stow_shape_dims(call), dim, (int64_t)count);
   for (size_t k = 0; k < count; ++k) {
@@ -131,8 +132,9 @@ static stow_status split_parts(stow_shape_call* call, const stow_type* whole, ui
       STOW_TRY(set_part(call, k, whole, axis, size));
       continue;
     }
-    bool is_cut = stow_dim_is_const(rest) && stow_dim_is_const(size) && rest < size;
-    stow_dim part = is_cut || k + 1 == count ? rest : size;
+    // without ranges the last part alone is taken to be smaller
+    bool is_cut = stowi_graph_dims_have_ranges(dims, size);
+    stow_dim part = k + 1 == count ? rest : is_cut ? stow_dim_min(dims, rest, size) : size;
     STOW_TRY(set_part(call, k, whole, axis, part));
     rest = stow_dim_sub(dims, rest, part);
   }
@@ -380,10 +382,9 @@ static stow_status read_block(stow_shape_call* call, int64_t* out_block, int64_t
 }
 
 static stow_status divide_dim(stow_shape_call* call, stow_type* type, uint32_t i, int64_t by) {
-  if (stow_dim_is_const(type->dims[i]) && type->dims[i] % by != 0) {
-    return stow_shape_fail(call,
-                           "dim %" PRIu32 " is %" PRId64 ", which is not a multiple of %" PRId64, i,
-                           type->dims[i], by);
+  if (!stowi_graph_shape_is_multiple(call, type->dims[i], by)) {
+    return stow_shape_fail(call, "dim %" PRIu32 " is %s, which is not a multiple of %" PRId64, i,
+                           stowi_graph_shape_dim_text(call, type->dims[i]).text, by);
   }
   type->dims[i] = stow_dim_floor_div(stow_shape_dims(call), type->dims[i], by);
   return STOW_OK;

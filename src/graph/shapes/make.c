@@ -64,10 +64,37 @@ static stow_status range_of_integers(stow_shape_call* call, stow_dim* out_count)
   return STOW_OK;
 }
 
+// A float that is a dim or a whole number; STOW_DIM_INVALID otherwise.
+static stow_dim whole_float(stow_shape_call* call, size_t k) {
+  double number;
+  stow_dim dim = stowi_graph_shape_float_dim(call, k, 0);
+  bool is_whole = dim == STOW_DIM_INVALID && stow_shape_known_float(call, k, 0, &number) &&
+                  number > -9e15 && number < 9e15 && number == (double)(int64_t)number;
+  return is_whole ? stow_dim_of_int(stow_shape_dims(call), (int64_t)number) : dim;
+}
+
+// Floats of which at least one is a dim, and all are whole.
+static bool range_of_dims(stow_shape_call* call, stow_dim* out_count) {
+  stow_dim at[3];
+  bool has_dim = false;
+  for (size_t k = 0; k < 3; ++k) {
+    at[k] = whole_float(call, k);
+    has_dim = has_dim || stowi_graph_shape_float_dim(call, k, 0) != STOW_DIM_INVALID;
+  }
+  int64_t delta = 0;
+  bool is_known = has_dim && at[0] != STOW_DIM_INVALID && at[1] != STOW_DIM_INVALID &&
+                  stowi_graph_shape_number(call, at[2], &delta) && delta != 0;
+  *out_count = is_known ? count_steps(call, at[0], at[1], delta) : STOW_DIM_INVALID;
+  return is_known;
+}
+
 static stow_status range_of_floats(stow_shape_call* call, stow_dim* out_count) {
   double start;
   double limit;
   double delta;
+  if (range_of_dims(call, out_count)) {
+    return STOW_OK;
+  }
   if (!stow_shape_known_float(call, 0, 0, &start) || !stow_shape_known_float(call, 2, 0, &delta) ||
       !(delta > 0 ? stowi_graph_shape_bound_float(call, 1, 0, &limit)
                   : stow_shape_known_float(call, 1, 0, &limit))) {

@@ -141,7 +141,7 @@ stow_status stowi_graph_shape_group_norm(stow_shape_call* call) {
   STOW_TRY(stowi_graph_shape_min_rank(call, 0, 2));
   int64_t groups = stow_shape_attr_int(call, "groups", 1);
   stow_dim channels = stow_shape_operand(call, 0)->dims[1];
-  if (groups < 1 || (stow_dim_is_const(channels) && channels % groups != 0)) {
+  if (groups < 1 || !stowi_graph_shape_is_multiple(call, channels, groups)) {
     return stow_shape_fail(call, "%s channels cannot be divided into %" PRId64 " groups",
                            stowi_graph_shape_dim_text(call, channels).text, groups);
   }

@@ -147,16 +147,43 @@ typedef struct target {
   uint32_t rests;  // how many are -1
 } target;
 
+static bool is_plain(const void* user, const int64_t* numbers) {
+  return numbers[0] > 0 || (*(const bool*)user && numbers[0] == 0);
+}
+
+// Whether the number is between those in |user|.
+static bool is_within(const void* user, const int64_t* numbers) {
+  const int64_t* ends = (const int64_t*)user;
+  return numbers[0] >= ends[0] && numbers[0] <= ends[1];
+}
+
+// A dim with a range that has 0, where 0 means the operand's dim, or -1.
+static stow_status check_zero(stow_shape_call* call, const stow_type* from, stow_dim wanted,
+                              uint32_t i) {
+  bool is_zero_plain =
+      stow_shape_attr_bool(call, "allowzero", false) ||
+      (i < from->rank && stow_dim_same(stow_shape_dims(call), wanted, from->dims[i]));
+  if (stow_dim_at_least(stow_shape_dims(call), wanted, is_zero_plain ? 0 : 1, 1) ||
+      stowi_graph_shape_holds(call, &wanted, 1, is_plain, &is_zero_plain, true)) {
+    return STOW_OK;
+  }
+  for (int64_t last = -1; last <= 0 && !call->split.exists; ++last) {
+    (void)stowi_graph_shape_holds(call, &wanted, 1, is_within, (int64_t[]){-1, last}, true);
+  }
+  return stow_shape_fail(call, "dim %" PRIu32 " would be %s, where 0 and -1 mean others", i,
+                         stowi_graph_shape_dim_text(call, wanted).text);
+}
+
 static stow_status read_dim(stow_shape_call* call, const stow_type* from, stow_dim wanted,
                             uint32_t i, target* out) {
   int64_t number = 1;
   bool is_number = stowi_graph_shape_number(call, wanted, &number);
-  bool is_rest = is_number && number == -1;
-  if (number < -1 || (is_rest && out->rests++ != 0)) {
+  bool is_deduced = is_number && number == -1;
+  if (number < -1 || (is_deduced && out->rests++ != 0)) {
     return stow_shape_fail(call, "dim %" PRIu32 " would be %" PRId64 "%s", i, number,
-                           is_rest ? " as well as another" : "");
+                           is_deduced ? " as well as another" : "");
   }
-  if (is_rest || wanted == STOW_DIM_INVALID) {
+  if (is_deduced || wanted == STOW_DIM_INVALID) {
     out->open |= UINT32_C(1) << i;
     return STOW_OK;
   }
@@ -166,7 +193,7 @@ static stow_status read_dim(stow_shape_call* call, const stow_type* from, stow_d
                            i, from->rank);
   }
   out->type.dims[i] = is_copy ? from->dims[i] : wanted;
-  return STOW_OK;
+  return is_number ? STOW_OK : check_zero(call, from, wanted, i);
 }
 
 static stow_status reshape_to(stow_shape_call* call, const stowi_graph_list* shape) {
@@ -238,23 +265,33 @@ stow_status stowi_graph_shape_reshape(stow_shape_call* call) {
 // ---------------------------------------------------------------------------------------------
 // squeeze, unsqueeze, flatten
 
-// Without axes every dim of 1 is removed, so each must be a number.
+static bool is_not_one(const void* user, const int64_t* numbers) {
+  (void)user;
+  return numbers[0] != 1;
+}
+
+// Without axes every dim of 1 is removed, so each must be a number, or always or never 1.
 static stow_status squeeze_all(stow_shape_call* call, const stow_type* from) {
   stow_type result = stow_type_make(from->dtype, 0, NULL);
   for (uint32_t i = 0; i < from->rank; ++i) {
-    if (!stow_dim_is_const(from->dims[i])) {
+    if (stow_dim_same(stow_shape_dims(call), from->dims[i], 1)) {
+      continue;
+    }
+    if (!stow_dim_is_const(from->dims[i]) &&
+        !stowi_graph_shape_holds(call, &from->dims[i], 1, is_not_one, NULL, false)) {
       const stow_type* declared = stow_shape_declared(call, 0);
-      if (declared != NULL) {
+      if (declared != NULL && !call->split.exists) {
         STOW_TRY(check_declared_dtype(call, declared));
         STOW_TRY(check_count(call, from, declared));
         return stowi_graph_shape_set(call, 0, declared);
       }
-      return stow_shape_fail_unknown(call, "whether dim %" PRIu32 ", which is %s, is 1", i,
-                                     stowi_graph_shape_dim_text(call, from->dims[i]).text);
+      stowi_graph_dim_text dim = stowi_graph_shape_dim_text(call, from->dims[i]);
+      return call->split.exists
+                 ? stow_shape_fail(call, "dim %" PRIu32 " is %s, which is sometimes 1", i, dim.text)
+                 : stow_shape_fail_unknown(call, "whether dim %" PRIu32 ", which is %s, is 1", i,
+                                           dim.text);
     }
-    if (from->dims[i] != 1) {
-      result.dims[result.rank++] = from->dims[i];
-    }
+    result.dims[result.rank++] = from->dims[i];
   }
   return stowi_graph_shape_set(call, 0, &result);
 }

@@ -75,24 +75,44 @@ static bool find_ratio(double scale, int64_t* out_above, int64_t* out_below) {
   return (float)(1 / (double)*out_below) == (float)scale;
 }
 
+// As kernels round; false if the product is too large.
+static bool multiply(int64_t number, double scale, int64_t* out) {
+  float product = (float)((float)number * (float)scale);
+  if (!(product < (float)TOO_LARGE)) {
+    return false;
+  }
+  *out = (int64_t)product;
+  return true;
+}
+
+// Whether the second number is the first one, scaled.
+static bool is_scaled(const void* user, const int64_t* numbers) {
+  int64_t product;
+  return multiply(numbers[0], *(const double*)user, &product) && product == numbers[1];
+}
+
 static stow_status scale_dim(stow_shape_call* call, uint32_t axis, double scale, stow_dim* dim) {
   stow_dims* dims = stow_shape_dims(call);
   if (!(scale > 0) || scale > TOO_LARGE) {
     return stow_shape_fail(call, "the scale of dim %" PRIu32 " is not a positive number", axis);
   }
   if (stow_dim_is_const(*dim)) {
-    float product = (float)((float)*dim * (float)scale);
-    if (!(product < (float)TOO_LARGE)) {
-      return stow_shape_fail(call, "dim %" PRIu32 " of the result would be too large", axis);
-    }
-    *dim = (stow_dim)product;
-    return STOW_OK;
+    return multiply(*dim, scale, dim)
+               ? STOW_OK
+               : stow_shape_fail(call, "dim %" PRIu32 " of the result would be too large", axis);
   }
   int64_t above;
   int64_t below;
-  *dim = find_ratio(scale, &above, &below)
-             ? stow_dim_floor_div(dims, stow_dim_mul(dims, *dim, above), below)
-             : stow_shape_data_dim(call, 0, axis);
+  if (!find_ratio(scale, &above, &below)) {
+    *dim = stow_shape_data_dim(call, 0, axis);
+    return STOW_OK;
+  }
+  stow_dim in = *dim;
+  *dim = stow_dim_floor_div(dims, stow_dim_mul(dims, in, above), below);
+  if (!stowi_graph_shape_holds(call, (stow_dim[]){in, *dim}, 2, is_scaled, &scale, true)) {
+    return stow_shape_fail(call, "dim %" PRIu32 ", %s, times %g is rounded differently", axis,
+                           stowi_graph_shape_dim_text(call, in).text, scale);
+  }
   return STOW_OK;
 }
 

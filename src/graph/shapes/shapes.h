@@ -4,6 +4,7 @@
 
 #include <stowage/op.h>
 
+#include "graph/dims/dims.h"
 #include "graph/exactness.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -242,9 +243,18 @@ stow_status stowi_graph_shape_axis(stow_shape_call* call, uint32_t rank, uint32_
 // permutation.
 bool stowi_graph_shape_perm(const stow_shape_call* call, uint32_t rank, uint32_t* out_perm);
 
-// Whether two dims can never be equal. Dims that only a binding can distinguish count as equal;
-// binding checks again.
+// Whether |test| holds for the numbers of |list| at all points of their symbols' ranges; |if_open|
+// if a symbol has no range: then binding checks again. If it holds at some points only, the failure
+// that follows tells where to divide a range.
+bool stowi_graph_shape_holds(stow_shape_call* call, const stow_dim* list, size_t count,
+                             stowi_graph_test test, const void* user, bool if_open);
+// Whether two dims are not the same at every point. If a symbol has no range, whether they can
+// never be equal: dims that only a binding can distinguish count as equal, binding checks again.
 bool stowi_graph_shape_differ(stow_shape_call* call, stow_dim a, stow_dim b);
+// Whether a dim is a multiple of a positive number, or not less than a number, at every point; true
+// if a symbol has no range.
+bool stowi_graph_shape_is_multiple(stow_shape_call* call, stow_dim dim, int64_t of);
+bool stowi_graph_shape_not_less(stow_shape_call* call, stow_dim dim, int64_t bound);
 // The more precise of two dims that do not differ: the number, if one is.
 stow_dim stowi_graph_dim_known(stow_dim a, stow_dim b);
 
@@ -299,6 +309,9 @@ stow_status stowi_graph_shape_list(stow_shape_call* call, const char* name, size
 stow_status stowi_graph_shape_bounds(stow_shape_call* call, const char* name, size_t k,
                                      stowi_graph_list* out);
 // Whether element |i| of operand |k| is exact or a bound (known.c).
+// The dim that element |i| of operand |k|, a float, is exactly; STOW_DIM_INVALID if it is a number,
+// or unknown.
+stow_dim stowi_graph_shape_float_dim(const stow_shape_call* call, size_t k, size_t i);
 stowi_graph_exactness stowi_graph_shape_exactness(const stow_shape_call* call, size_t k, size_t i);
 // Like stow_shape_bound, for floats; false if unknown.
 bool stowi_graph_shape_bound_float(stow_shape_call* call, size_t k, size_t i, double* out);

@@ -14,7 +14,7 @@
 
 static stow_status read_group(stow_shape_call* call, stow_dim divided, int64_t* out_group) {
   *out_group = stow_shape_attr_int(call, "group", 1);
-  if (*out_group < 1 || (stow_dim_is_const(divided) && divided % *out_group != 0)) {
+  if (*out_group < 1 || !stowi_graph_shape_is_multiple(call, divided, *out_group)) {
     return stow_shape_fail(call, "%s channels cannot be divided into %" PRId64 " groups",
                            stowi_graph_shape_dim_text(call, divided).text, *out_group);
   }
@@ -135,7 +135,7 @@ stow_status stowi_graph_shape_deform_conv(stow_shape_call* call) {
   STOW_TRY(convolve(call, 1, 3, stow_shape_operand(call, 0)->dtype, &result));
   int64_t groups = stow_shape_attr_int(call, "offset_group", 1);
   stow_dim channels = stow_shape_operand(call, 0)->dims[1];
-  if (groups < 1 || (stow_dim_is_const(channels) && channels % groups != 0)) {
+  if (groups < 1 || !stowi_graph_shape_is_multiple(call, channels, groups)) {
     return stow_shape_fail(call, "%s channels cannot be divided into %" PRId64 " groups of offsets",
                            stowi_graph_shape_dim_text(call, channels).text, groups);
   }

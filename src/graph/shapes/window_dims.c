@@ -131,13 +131,14 @@ stow_status stowi_graph_window_slide(stow_shape_call* call, const stowi_graph_wi
     stow_dim padded = stow_dim_add(dims, begun, w->pads[w->spatial + i]);
     stow_dim covered = extent(dims, w, i);
     int64_t over = up ? w->strides[i] - 1 : 0;
-    if (stow_dim_is_const(padded) && stow_dim_is_const(covered) && covered - padded > over) {
-      return stow_shape_fail(call,
-                             "a window of %" PRId64 " does not fit in spatial dim %" PRIu32
-                             ", which is %" PRId64 " with its padding",
-                             covered, i, padded);
-    }
     stow_dim room = stow_dim_sub(dims, padded, covered);
+    if (!stowi_graph_shape_not_less(call, room, -over)) {
+      return stow_shape_fail(call,
+                             "a window of %s does not fit in spatial dim %" PRIu32
+                             ", which is %s with its padding",
+                             stowi_graph_shape_dim_text(call, covered).text, i,
+                             stowi_graph_shape_dim_text(call, padded).text);
+    }
     if (!up) {
       *dim = stow_dim_add(dims, stow_dim_floor_div(dims, room, w->strides[i]), 1);
       continue;
@@ -163,8 +164,9 @@ stow_status stowi_graph_window_spread(stow_shape_call* call, const stowi_graph_w
                                       const int64_t* extra, stow_type* type) {
   for (uint32_t i = 0; i < w->spatial; ++i) {
     stow_dim* dim = &type->dims[w->first + i];
-    if (*dim == 0) {
-      return stow_shape_fail(call, "spatial dim %" PRIu32 " is 0, expected at least 1", i);
+    if (!stowi_graph_shape_not_less(call, *dim, 1)) {
+      return stow_shape_fail(call, "spatial dim %" PRIu32 " is %s, expected at least 1", i,
+                             stowi_graph_shape_dim_text(call, *dim).text);
     }
     *dim = spread(stow_shape_dims(call), w, i, *dim, extra[i]);
   }

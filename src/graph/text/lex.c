@@ -159,7 +159,7 @@ static stow_status read_string(stowi_graph_lexer* lexer) {
 static stow_status read_other(stowi_graph_lexer* lexer) {
   char c = *lexer->cursor++;
   finish_token(lexer, c, lexer->cursor - 1);
-  if (c != '\0' && strchr("{}()[],:=?+-*@", c) != NULL) {
+  if (c != '\0' && strchr("{}()[],:=?+-*/@", c) != NULL) {
     return STOW_OK;
   }
   char message[48];

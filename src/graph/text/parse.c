@@ -172,7 +172,12 @@ static stow_status read_function(stowi_graph_parser* parser) {
   stowi_graph_token token = parser->lexer.token;
   STOW_TRY(stow_graph_create(name, parser->ops, parser->allocator, &parser->diag, &parser->graph));
   stow_graph* function = parser->graph;
-  stow_status status = read_rest(parser);
+  stow_status status = stowi_need_memory(
+      stow_dim_symbol(stow_graph_edit_dims(function), stow_str_of("rows")) != STOW_DIM_INVALID,
+      &parser->diag);
+  if (status == STOW_OK) {
+    status = read_rest(parser);
+  }
   if (status == STOW_OK) {
     status = stowi_graph_parser_statements(parser);
   }
@@ -185,6 +190,20 @@ static stow_status read_function(stowi_graph_parser* parser) {
   }
   parser->graph = graph;
   return status;
+}
+
+// Ranges of symbols. A node may be called `range` too, but no `?` follows that.
+static stow_status read_ranges(stowi_graph_parser* parser) {
+  while (stowi_graph_token_is(&parser->lexer.token, "range")) {
+    stowi_graph_lexer here = parser->lexer;
+    STOW_TRY(stowi_graph_parser_next(parser));
+    if (parser->lexer.token.kind != '?') {
+      parser->lexer = here;
+      return STOW_OK;
+    }
+    STOW_TRY(stowi_graph_parser_range(parser));
+  }
+  return STOW_OK;
 }
 
 static stow_status read_module(stowi_graph_parser* parser, stow_module* module) {
@@ -203,6 +222,7 @@ static stow_status read_module(stowi_graph_parser* parser, stow_module* module) 
     }
     STOW_TRY(stowi_graph_parser_locate(parser, &token, add_graph(parser, module, name)));
     STOW_TRY(read_rest(parser));
+    STOW_TRY(read_ranges(parser));
     while (stowi_graph_token_is(&parser->lexer.token, "function")) {
       STOW_TRY(read_function(parser));
     }
@@ -252,6 +272,7 @@ stow_status stow_module_parse(const char* text, size_t size, const char* file_na
     stowi_diag_at(diag, error->line, error->column);
     stowi_diag_node(diag, error->node);
     stowi_diag_value(diag, error->value);
+    stowi_diag_keep_split(diag, error);
     stow_module_destroy(module);
   }
   destroy_parser(parser);

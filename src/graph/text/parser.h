@@ -87,6 +87,9 @@ stow_status stowi_graph_parser_attrs(stowi_graph_parser* parser, stow_call* call
 // `f32[100, ?seq]`
 stow_status stowi_graph_parser_type(stowi_graph_parser* parser, stow_type* out_type);
 
+// `?seq = 1..512/1`, after the word `range`.
+stow_status stowi_graph_parser_range(stowi_graph_parser* parser);
+
 // All statements of the graph, to its closing brace.
 stow_status stowi_graph_parser_statements(stowi_graph_parser* parser);
 

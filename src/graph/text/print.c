@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/text.h"
 #include "graph/api.h"
+#include "graph/dims/dims.h"
 #include "graph/known.h"
 #include "graph/text/number.h"
 
@@ -304,6 +305,23 @@ static stow_status put_node(printer* p, stow_node node) {
   return put_tail(p, node);
 }
 
+static stow_status put_ranges(const printer* p) {
+  const stow_dims* dims = stow_graph_dims(p->graph);
+  for (size_t i = 0; i < stow_dims_symbol_count(dims); ++i) {
+    stow_dim_range range;
+    if (stow_dims_range(dims, i, &range)) {
+      STOW_TRY(put_indent(p));
+      STOW_TRY(stowi_put(p->writer, "range ?"));
+      STOW_TRY(stowi_graph_put_symbol(dims, i, p->writer));
+      STOW_TRY(
+          stowi_printf(p->writer, " = %lld..%lld", (long long)range.min, (long long)range.max));
+      STOW_TRY(range.step == 1 ? STOW_OK : stowi_printf(p->writer, "/%lld", (long long)range.step));
+      STOW_TRY(stowi_put(p->writer, "\n"));
+    }
+  }
+  return STOW_OK;
+}
+
 // `graph @name { … }`, or a function in it.
 static stow_status put_graph(const stow_graph* graph, stow_writer writer, const char* what,
                              size_t depth) {
@@ -311,6 +329,7 @@ static stow_status put_graph(const stow_graph* graph, stow_writer writer, const 
   STOW_TRY(stowi_printf(writer, "%*s%s @", 2 * (int)depth, "", what));
   STOW_TRY(put_name(writer, stow_graph_name(graph)));
   STOW_TRY(stowi_put(writer, " {\n"));
+  STOW_TRY(put_ranges(&p));
   for (size_t i = 0; i < stow_graph_function_count(graph); ++i) {
     STOW_TRY(put_graph(stow_graph_function(graph, i), writer, "function", depth + 1));
   }

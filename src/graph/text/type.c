@@ -4,9 +4,12 @@
 //     sum      = ["-"] product {("+" | "-") product}
 //     product  = factor {"*" factor}
 //     factor   = number | symbol | function "(" sum "," sum ")" | "(" sum ")"
+//
+// Ranges of symbols, `?seq = 1..512` or `?height = 32..1280/32`, come before all types.
 #include <string.h>
 
 #include "base/diag.h"
+#include "graph/api.h"
 #include "graph/dims/dims.h"
 #include "graph/text/number.h"
 #include "graph/text/parser.h"
@@ -74,8 +77,74 @@ static stow_status read_symbol(stowi_graph_parser* parser, stow_dim* out) {
     return stowi_graph_parser_fail(parser, &token, STOW_ERR_SYNTAX,
                                    "a symbol's name must not be empty");
   }
-  *out = stow_dim_symbol(stow_graph_edit_dims(parser->graph), name);
-  return *out == STOW_DIM_INVALID ? fail_dim(parser, &token) : stowi_graph_parser_next(parser);
+  stow_dims* dims = stow_graph_edit_dims(parser->graph);
+  *out = stow_dim_symbol(dims, name);
+  if (*out == STOW_DIM_INVALID) {
+    return fail_dim(parser, &token);
+  }
+  (void)stowi_graph_dims_fixed(dims, stow_dims_find_symbol(dims, name), out);
+  return stowi_graph_parser_next(parser);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Ranges
+
+// `32..1280`, which is one token: the lexer takes dots for those of a float.
+static stow_status read_ends(stowi_graph_parser* parser, stow_dim_range* out) {
+  stow_str text = parser->lexer.token.text;
+  size_t size = 0;
+  while (size < text.size && text.data[size] != '.') {
+    ++size;
+  }
+  bool has_dots = parser->lexer.token.kind == STOWI_GRAPH_TOKEN_FLOAT && text.size - size > 2 &&
+                  text.data[size + 1] == '.';
+  if (!has_dots || !stowi_graph_number_int((stow_str){text.data, size}, false, &out->min) ||
+      !stowi_graph_number_int((stow_str){text.data + size + 2, text.size - size - 2}, false,
+                              &out->max)) {
+    return stowi_graph_parser_fail_expected(parser, "a range, as in 1..512");
+  }
+  return stowi_graph_parser_next(parser);
+}
+
+static stow_status read_step(stowi_graph_parser* parser, stow_dim_range* out) {
+  bool has_step;
+  out->step = 1;
+  STOW_TRY(stowi_graph_parser_accept(parser, '/', &has_step));
+  if (!has_step) {
+    return STOW_OK;
+  }
+  if (parser->lexer.token.kind != STOWI_GRAPH_TOKEN_INT ||
+      !stowi_graph_number_int(parser->lexer.token.text, false, &out->step)) {
+    return stowi_graph_parser_fail_expected(parser, "the step of the range");
+  }
+  return stowi_graph_parser_next(parser);
+}
+
+stow_status stowi_graph_parser_range(stowi_graph_parser* parser) {
+  stow_dims* dims = stow_graph_edit_dims(parser->graph);
+  stow_dim_range range;
+  stow_dim symbol;
+  STOW_TRY(stowi_graph_parser_expect(parser, '?', NULL));
+  stowi_graph_token token = parser->lexer.token;
+  size_t count = stow_dims_symbol_count(dims);
+  if (token.kind != STOWI_GRAPH_TOKEN_IDENT && token.kind != STOWI_GRAPH_TOKEN_STRING) {
+    return stowi_graph_parser_fail_expected(parser, "a symbol after '?'");
+  }
+  STOW_TRY(read_symbol(parser, &symbol));
+  if (stow_dims_symbol_count(dims) == count) {
+    return stowi_graph_parser_fail(parser, &token, STOW_ERR_DUPLICATE,
+                                   "this symbol has a range already");
+  }
+  STOW_TRY(stowi_graph_parser_expect(parser, '=', NULL));
+  STOW_TRY(read_ends(parser, &range));
+  STOW_TRY(read_step(parser, &range));
+  if (stow_dims_set_range(dims, count, &range) != STOW_OK) {
+    return stowi_graph_parser_fail(parser, &token, STOW_ERR_INVALID_ARGUMENT,
+                                   "the range %lld..%lld/%lld has no value, or one above %lld",
+                                   (long long)range.min, (long long)range.max,
+                                   (long long)range.step, (long long)STOW_DIM_RANGE_MAX);
+  }
+  return STOW_OK;
 }
 
 static stow_status read_parenthesised(stowi_graph_parser* parser, int depth, stow_dim* out) {
@@ -241,4 +310,40 @@ stow_status stowi_graph_parser_type(stowi_graph_parser* parser, stow_type* out_t
     }
   }
   return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// A dim alone
+
+static stow_status parse_dim(stowi_graph_parser* parser, stow_dim* out_dim) {
+  size_t symbols = stow_dims_symbol_count(stow_graph_dims(parser->graph));
+  STOW_TRY(stowi_graph_parser_next(parser));
+  stowi_graph_token first = parser->lexer.token;
+  STOW_TRY(read_dim(parser, out_dim));
+  if (parser->lexer.token.kind != STOWI_GRAPH_TOKEN_END) {
+    return stowi_graph_parser_fail_expected(parser, "the end of the dim");
+  }
+  return stow_dims_symbol_count(stow_graph_dims(parser->graph)) == symbols
+             ? STOW_OK
+             : stowi_graph_parser_fail(parser, &first, STOW_ERR_SYNTAX,
+                                       "the dim has a symbol that the graph does not have");
+}
+
+stow_status stowi_graph_parse_dim(stow_graph* graph, stow_str text, stow_allocator allocator,
+                                  stow_diag* diag, stow_dim* out_dim) {
+  *out_dim = STOW_DIM_INVALID;
+  stowi_graph_parser* parser = STOWI_NEW(allocator, stowi_graph_parser);
+  STOW_TRY(stowi_need_memory(parser != NULL, diag));
+  parser->allocator = allocator;
+  parser->graph = graph;
+  stow_diag_init(&parser->diag);
+  stowi_graph_lexer_init(&parser->lexer, text.data, text.size, &parser->diag);
+  stow_status status = parse_dim(parser, out_dim);
+  if (status != STOW_OK) {
+    stowi_fail(diag, status, "%s", parser->diag.message);
+    *out_dim = STOW_DIM_INVALID;
+  }
+  STOWI_VEC_FREE(allocator, &parser->bytes);
+  STOWI_DELETE(allocator, parser);
+  return status;
 }

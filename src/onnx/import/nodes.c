@@ -211,6 +211,7 @@ static stow_status import_node(stowi_onnx_importer* onnx, const stowi_onnx_node*
   status = stowi_fail(imp->diag, status, "node \"%.*s\" (%.*s): %s",
                       STOWI_STR_ARG(stowi_onnx_node_label(node)), STOWI_STR_ARG(node->op),
                       inner.message);
+  stowi_diag_keep_split(imp->diag, &inner);
   bool is_innermost = strncmp(inner.message, "node ", strlen("node ")) != 0;
   if (status == STOW_ERR_TYPE && is_innermost) {
     name_inputs(imp, node);

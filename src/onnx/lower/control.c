@@ -68,7 +68,8 @@ static stow_status take_branch(stowi_onnx_lowering* l, branches* b, const stowi_
 static stow_status try_branch(stowi_onnx_lowering* l, branches* b, bool is_then) {
   stowi_onnx_choices* choices = l->onnx->choices;
   stow_status status = import_branch(l, is_then ? b->then_graph : b->else_graph, true, b->values);
-  if (status == STOW_ERR_TYPE && !choices->has_next) {
+  bool is_part = l->imp->diag->split_symbol[0] != '\0';  // it fits at some points of a range
+  if (status == STOW_ERR_TYPE && !is_part && !choices->has_next) {
     choices->has_next = true;
     choices->next = (stowi_onnx_choice){l->node, b->ordinal, !is_then};
   }
@@ -219,6 +220,47 @@ static stow_status tell_other(stowi_onnx_lowering* l, const branches* b, size_t 
       second.text, k);
 }
 
+// Where dims that a condition depends on are compared, and not always in the same order.
+static bool find_split(const stow_graph* graph, stow_value value, size_t* steps, size_t* out_symbol,
+                       int64_t* out_at) {
+  stow_node node = stow_graph_producer(graph, value);
+  size_t count = stow_graph_operand_count(graph, node);
+  if (stow_graph_is_known(graph, value) || ++*steps > MAX_DECIDING_STEPS) {
+    return false;
+  }
+  const stow_value* operands = stow_graph_operands(graph, node);
+  stow_op op = stow_graph_op(graph, node);
+  bool compares = op == STOW_OP_EQ || op == STOW_OP_NE || op == STOW_OP_LT || op == STOW_OP_LE ||
+                  op == STOW_OP_GT || op == STOW_OP_GE;
+  stow_dim a = count == 0 ? STOW_DIM_INVALID : stow_graph_known(graph, operands[0], 0);
+  stow_dim b = compares ? stow_graph_known(graph, operands[1], 0) : 0;  // a bool: not 0
+  bool is_found = (compares || op == STOW_OP_CAST) && a != STOW_DIM_INVALID &&
+                  stow_dim_split(stow_graph_dims(graph), a, b, out_symbol, out_at);
+  for (size_t i = 0; !is_found && i < count; ++i) {
+    is_found =
+        operands[i] != STOW_VALUE_NONE && find_split(graph, operands[i], steps, out_symbol, out_at);
+  }
+  return is_found;
+}
+
+// A condition that holds for a part of a range: each part has a branch of its own.
+static stow_status check_range(stowi_onnx_lowering* l) {
+  const stow_graph* graph = l->imp->graph;
+  size_t steps = 0;
+  size_t symbol;
+  int64_t at;
+  stow_value condition = stowi_onnx_lower_operand(l, 0);
+  if (condition == STOW_VALUE_NONE || !find_split(graph, condition, &steps, &symbol, &at)) {
+    return STOW_OK;
+  }
+  stow_str name = stow_dims_symbol_name(stow_graph_dims(graph), symbol);
+  stowi_fail(l->imp->diag, STOW_ERR_TYPE,
+             "its branch depends on \"%.*s\"; dividing its range at %lld may decide it",
+             STOWI_STR_ARG(name), (long long)at);
+  stowi_diag_split(l->imp->diag, name, at);
+  return STOW_ERR_TYPE;
+}
+
 static stow_status add_both(stowi_onnx_lowering* l, branches* b) {
   bool has_then;
   bool has_else;
@@ -267,6 +309,7 @@ static stow_status lower_branches(stowi_onnx_lowering* l, branches* b) {
                                     choice->takes_then ? "then" : "else"));
     return take_branch(l, b, choice->takes_then ? b->then_graph : b->else_graph);
   }
+  STOW_TRY(check_range(l));
   return add_both(l, b);
 }
 

@@ -13,7 +13,7 @@
 #include "base/diag.h"
 #include "base/text.h"
 #include "plan/api.h"
-#include "plan/formats/scan.h"
+#include "plan/formats/facts.h"
 #include "plan/plan_internal.h"
 
 typedef struct reader {
@@ -34,36 +34,6 @@ static stow_status fail_at(const reader* r, stowi_plan_scan_place place, const c
 // ---------------------------------------------------------------------------------------------
 // Header lines
 
-static stow_status read_number(reader* r, const char* key, uint64_t max, const char* what,
-                               uint64_t* out_number) {
-  STOW_TRY(stowi_plan_scan_literal(&r->scan, key));
-  STOW_TRY(stowi_plan_scan_u64(&r->scan, max, what, out_number));
-  return stowi_plan_scan_end_line(&r->scan);
-}
-
-// One of |count| words, up to the end of the line.
-static stow_status read_choice(reader* r, const char* key, const char* const* words, size_t count,
-                               const char* what, size_t* out_index) {
-  STOW_TRY(stowi_plan_scan_literal(&r->scan, key));
-  stow_str given = stowi_plan_scan_rest(&r->scan);
-  for (size_t i = 0; i < count; ++i) {
-    if (stow_str_equal(given, stow_str_of(words[i]))) {
-      *out_index = i;
-      r->scan.at += given.size;
-      return stowi_plan_scan_end_line(&r->scan);
-    }
-  }
-  return stowi_plan_scan_expected(&r->scan, what);
-}
-
-static stow_status read_bool(reader* r, const char* key, bool* out_answer) {
-  static const char* const words[] = {"no", "yes"};
-  size_t index = 0;
-  STOW_TRY(read_choice(r, key, words, 2, "`yes` or `no`", &index));
-  *out_answer = index == 1;
-  return STOW_OK;
-}
-
 static stow_status read_version(reader* r) {
   if (stowi_plan_scan_sees(&r->scan, "# arena_size=")) {
     return fail_at(r, stowi_plan_scan_here(&r->scan),
@@ -79,151 +49,31 @@ static stow_status read_version(reader* r) {
   return STOW_OK;
 }
 
-static stow_status read_graph_name(reader* r) {
-  STOW_TRY(stowi_plan_scan_literal(&r->scan, "# graph="));
-  stow_string expected;
-  stow_string_init(&expected, r->allocator);
-  stow_status status = stowi_put_quoted(stow_string_writer(&expected), stow_graph_name(r->graph));
-  stow_str given = stowi_plan_scan_rest(&r->scan);
-  stow_str wanted = {expected.data, expected.size};
-  if (status != STOW_OK) {
-    status = stowi_fail_memory(r->scan.diag);
-  } else if (!stow_str_equal(given, wanted)) {
-    status = stowi_plan_scan_fail(&r->scan, stowi_plan_scan_here(&r->scan), STOW_ERR_STALE_PLAN,
-                                  "the plan is for graph %.*s, but this is %.*s",
-                                  STOWI_STR_ARG(given), STOWI_STR_ARG(wanted));
-  }
-  stow_string_free(&expected);
-  if (status != STOW_OK) {
-    return status;
-  }
-  r->scan.at += given.size;
-  return stowi_plan_scan_end_line(&r->scan);
-}
-
-static stow_status read_fingerprint(reader* r) {
-  STOW_TRY(stowi_plan_scan_literal(&r->scan, "# fingerprint="));
-  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
-  uint64_t given = 0;
-  STOW_TRY(stowi_plan_scan_hex(&r->scan, "16 lower-case hexadecimal digits", &given));
-  uint64_t wanted = stow_graph_fingerprint(r->graph);
-  if (given != wanted) {
-    return stowi_plan_scan_fail(&r->scan, place, STOW_ERR_STALE_PLAN,
-                                "the plan was made for a graph with fingerprint %016" PRIx64
-                                ", but this one has %016" PRIx64,
-                                given, wanted);
-  }
-  return stowi_plan_scan_end_line(&r->scan);
-}
-
 // Creates the plan, which needs the strategy's name.
 static stow_status read_strategy(reader* r) {
-  STOW_TRY(stowi_plan_scan_literal(&r->scan, "# strategy="));
-  stow_str name = stowi_plan_scan_rest(&r->scan);
-  if (!stowi_plan_is_strategy_name(name)) {
-    return stowi_plan_scan_expected(&r->scan, "the name of a strategy, 1 to 64 of [A-Za-z0-9_.-]");
-  }
-  r->scan.at += name.size;
-  STOW_TRY(stowi_plan_create(r->graph, name, r->allocator, r->scan.diag, &r->plan));
-  return stowi_plan_scan_end_line(&r->scan);
-}
-
-static stow_status read_params(reader* r) {
-  static const char* const words[] = {
-#define PARAMS_TEXT(name, text) text,
-      STOWI_PLAN_PARAMS_LIST(PARAMS_TEXT)
-#undef PARAMS_TEXT
-  };
-  size_t index = 0;
-  STOW_TRY(read_choice(r, "# params=", words, STOWI_PLAN_PARAMS_COUNT,
-                       "`yes`, `no`, `shared` or `shared-or-none`", &index));
-  r->plan->facts.params = (stowi_plan_params)index;
-  return STOW_OK;
-}
-
-static stow_status read_io(reader* r) {
-  static const char* const words[] = {"keep", "consume", "external"};
-  static const stow_io_policy policies[] = {STOW_IO_KEEP, STOW_IO_CONSUME, STOW_IO_EXTERNAL};
-  size_t index = 0;
-  STOW_TRY(read_choice(r, "# io=", words, 3, "`keep`, `consume` or `external`", &index));
-  r->plan->facts.io = policies[index];
-  return STOW_OK;
-}
-
-static stow_status read_alignment(reader* r) {
-  stowi_plan_facts* facts = &r->plan->facts;
-  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
-  STOW_TRY(read_number(r, "# alignment=", UINT64_MAX, "the alignment", &facts->alignment));
-  if (!stowi_is_power_of_two(facts->alignment)) {
-    return fail_at(r, place, "the alignment must be a power of two");
-  }
-  for (stow_value v = 0; v < r->plan->value_count; ++v) {
-    r->plan->values[v].alignment_log2 = stowi_plan_log2(facts->alignment);
-  }
-  return STOW_OK;
-}
-
-// How the graph was rewritten is for those who rewrite it again.
-static stow_status read_rewrite(reader* r) {
-  if (!stowi_plan_scan_skip(&r->scan, "# rewrite=")) {
-    return STOW_OK;
-  }
-  stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
-  stow_str text = stowi_plan_scan_rest(&r->scan);
-  if (!stowi_plan_is_rewrite(text)) {
-    return fail_at(r, place, "expected words that say how the graph was rewritten");
-  }
-  memcpy(r->plan->facts.rewrite, text.data, text.size);
-  r->scan.at += text.size;
-  return stowi_plan_scan_end_line(&r->scan);
+  stow_str name;
+  STOW_TRY(stowi_plan_read_strategy(&r->scan, &name));
+  return stowi_plan_create(r->graph, name, r->allocator, r->scan.diag, &r->plan);
 }
 
 static stow_status read_options(reader* r) {
-  stowi_plan_facts* facts = &r->plan->facts;
-  STOW_TRY(read_alignment(r));
-  STOW_TRY(read_number(r, "# tail_guard=", UINT64_MAX, "the tail guard", &facts->tail_guard));
-  STOW_TRY(read_params(r));
-  STOW_TRY(read_bool(r, "# inputs=", &facts->inputs));
-  STOW_TRY(read_bool(r, "# constants=", &facts->constants));
-  STOW_TRY(read_bool(r, "# zero_size_slots=", &facts->zero_size_slots));
-  STOW_TRY(read_bool(r, "# f32_uniform=", &facts->f32_uniform));
-  STOW_TRY(read_bool(r, "# classic_views=", &facts->classic_views));
-  STOW_TRY(read_bool(r, "# reuse=", &facts->reuse));
-  STOW_TRY(read_bool(r, "# in_place=", &facts->in_place));
-  STOW_TRY(read_bool(r, "# elide_copies=", &facts->elide_copies));
-  STOW_TRY(read_io(r));
-  facts->capacity = STOW_NO_CAPACITY;
-  if (stowi_plan_scan_sees(&r->scan, "# capacity=")) {
-    STOW_TRY(read_number(r, "# capacity=", STOW_NO_CAPACITY - 1, "the capacity", &facts->capacity));
-  }
-  if (stowi_plan_scan_sees(&r->scan, "# threads=")) {
-    uint64_t threads = 0;
-    stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
-    STOW_TRY(read_number(r, "# threads=", UINT32_MAX, "the number of threads", &threads));
-    if (threads == 0) {
-      return fail_at(r, place, "the number of threads is 0");
-    }
-    facts->kernels.threads = (uint32_t)threads;
-    facts->kernels.fastest = stowi_plan_scan_skip(&r->scan, "# fastest=yes\n");
-    facts->kernels.pack = stowi_plan_scan_skip(&r->scan, "# pack=auto\n")     ? 1
-                          : stowi_plan_scan_skip(&r->scan, "# pack=always\n") ? 2
-                                                                              : 0;
-    if (stowi_plan_scan_sees(&r->scan, "# packed_bytes=")) {
-      STOW_TRY(read_number(r, "# packed_bytes=", UINT64_MAX, "the bytes of packed weights",
-                           &facts->kernels.packed_bytes));
-    }
+  STOW_TRY(stowi_plan_read_facts(&r->scan, &r->plan->facts));
+  for (stow_value v = 0; v < r->plan->value_count; ++v) {
+    r->plan->values[v].alignment_log2 = stowi_plan_log2(r->plan->facts.alignment);
   }
   if (stowi_plan_scan_sees(&r->scan, "# least_row=")) {
     r->least_row_at = stowi_plan_scan_here(&r->scan);
-    STOW_TRY(read_number(r, "# least_row=", UINT64_MAX, "the bytes of a row", &facts->least_row));
-    if (facts->least_row == 0) {
+    STOW_TRY(stowi_plan_read_number(&r->scan, "# least_row=", UINT64_MAX, "the bytes of a row",
+                                    &r->plan->facts.least_row));
+    if (r->plan->facts.least_row == 0) {
       return fail_at(r, r->least_row_at, "least_row must be omitted if it is 0");
     }
   }
-  STOW_TRY(read_rewrite(r));
-  STOW_TRY(read_number(r, "# lower_bound=", UINT64_MAX, "the lower bound", &r->plan->lower_bound));
+  STOW_TRY(stowi_plan_read_number(&r->scan, "# lower_bound=", UINT64_MAX, "the lower bound",
+                                  &r->plan->lower_bound));
   uint64_t peak_step = 0;
-  STOW_TRY(read_number(r, "# peak_step=", r->plan->step_count, "the peak step", &peak_step));
+  STOW_TRY(stowi_plan_read_number(&r->scan, "# peak_step=", r->plan->step_count, "the peak step",
+                                  &peak_step));
   r->plan->peak_step = (uint32_t)peak_step;
   return STOW_OK;
 }
@@ -617,22 +467,9 @@ static stow_status check_totals(const reader* r) {
   return STOW_OK;
 }
 
-// Without this line, a text truncated between two others would pass as complete.
-static stow_status read_end(reader* r) {
-  if (!stowi_plan_scan_skip(&r->scan, "# end")) {
-    return stowi_plan_scan_expected(&r->scan, "`# end` or a line that may come before it");
-  }
-  STOW_TRY(stowi_plan_scan_end_line(&r->scan));
-  if (!stowi_plan_scan_is_at_end(&r->scan)) {
-    return stowi_plan_scan_expected(&r->scan, "the end of the text");
-  }
-  return STOW_OK;
-}
-
 static stow_status read_plan(reader* r) {
   STOW_TRY(read_version(r));
-  STOW_TRY(read_graph_name(r));
-  STOW_TRY(read_fingerprint(r));
+  STOW_TRY(stowi_plan_read_graph(&r->scan, r->graph, r->allocator));
   STOW_TRY(read_strategy(r));
   STOW_TRY(read_options(r));
   STOW_TRY(read_report(r));
@@ -645,7 +482,7 @@ static stow_status read_plan(reader* r) {
   STOW_TRY(read_scratch(r));
   STOW_TRY(read_reserved(r));
   STOW_TRY(read_steps(r));
-  STOW_TRY(read_end(r));
+  STOW_TRY(stowi_plan_read_end(&r->scan));
   STOW_TRY(stowi_plan_finish(r->plan, r->scan.diag));
   return check_totals(r);
 }

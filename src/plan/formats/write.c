@@ -6,6 +6,7 @@
 #include "base/diag.h"
 #include "base/text.h"
 #include "plan/api.h"
+#include "plan/formats/facts.h"
 #include "plan/plan_internal.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -27,8 +28,6 @@ stow_status stowi_plan_write_report(const stow_plan* plan, stow_writer writer) {
 // ---------------------------------------------------------------------------------------------
 // The saved plan
 
-static const char* yes_or_no(bool answer) { return answer ? "yes" : "no"; }
-
 static stow_status write_identity(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_put(writer, "# stowage_plan=1\n# graph="));
   STOW_TRY(stowi_put_quoted(writer, stowi_plan_graph_name(plan)));
@@ -37,37 +36,9 @@ static stow_status write_identity(const stow_plan* plan, stow_writer writer) {
 }
 
 static stow_status write_options(const stow_plan* plan, stow_writer writer) {
-  const stowi_plan_facts* facts = &plan->facts;
-  STOW_TRY(stowi_printf(writer,
-                        "# alignment=%" PRIu64 "\n# tail_guard=%" PRIu64
-                        "\n# params=%s\n# inputs=%s\n# constants=%s\n",
-                        facts->alignment, facts->tail_guard, stowi_plan_params_text(facts->params),
-                        yes_or_no(facts->inputs), yes_or_no(facts->constants)));
-  STOW_TRY(stowi_printf(writer,
-                        "# zero_size_slots=%s\n# f32_uniform=%s\n# classic_views=%s\n"
-                        "# reuse=%s\n# in_place=%s\n# elide_copies=%s\n# io=%s\n",
-                        yes_or_no(facts->zero_size_slots), yes_or_no(facts->f32_uniform),
-                        yes_or_no(facts->classic_views), yes_or_no(facts->reuse),
-                        yes_or_no(facts->in_place), yes_or_no(facts->elide_copies),
-                        stowi_plan_io_text(facts->io)));
-  if (facts->capacity != STOW_NO_CAPACITY) {
-    STOW_TRY(stowi_printf(writer, "# capacity=%" PRIu64 "\n", facts->capacity));
-  }
-  if (facts->kernels.threads != 0) {
-    STOW_TRY(stowi_printf(writer, "# threads=%" PRIu32 "\n%s", facts->kernels.threads,
-                          facts->kernels.fastest ? "# fastest=yes\n" : ""));
-  }
-  if (facts->kernels.pack != 0) {
-    STOW_TRY(stowi_printf(writer, "# pack=%s\n", stowi_plan_pack_text(facts->kernels.pack)));
-  }
-  if (facts->kernels.packed_bytes != 0) {
-    STOW_TRY(stowi_printf(writer, "# packed_bytes=%" PRIu64 "\n", facts->kernels.packed_bytes));
-  }
+  STOW_TRY(stowi_plan_write_facts(&plan->facts, writer));
   if (stowi_plan_is_pitched(plan)) {
-    STOW_TRY(stowi_printf(writer, "# least_row=%" PRIu64 "\n", facts->least_row));
-  }
-  if (facts->rewrite[0] != '\0') {
-    STOW_TRY(stowi_printf(writer, "# rewrite=%s\n", facts->rewrite));
+    STOW_TRY(stowi_printf(writer, "# least_row=%" PRIu64 "\n", plan->facts.least_row));
   }
   return stowi_printf(writer, "# lower_bound=%" PRIu64 "\n# peak_step=%" PRIu32 "\n",
                       plan->lower_bound, plan->peak_step);

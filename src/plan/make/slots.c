@@ -82,6 +82,8 @@ static void describe_roots(stowi_plan_maker* maker) {
     value->root = stowi_analysis_views_root(maker->views, v);
     value->begin = stowi_analysis_lifetimes_begin(maker->lifetimes, v);
     value->end = stowi_analysis_lifetimes_end(maker->lifetimes, v);
+    value->own_begin = stowi_analysis_lifetimes_own_begin(maker->lifetimes, v);
+    value->own_end = stowi_analysis_lifetimes_own_end(maker->lifetimes, v);
     maker->fixed[v] = stowi_effects_offset(maker->effects, v);
     if (value->root == v) {
       describe_root(maker, v);

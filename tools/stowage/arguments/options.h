@@ -47,6 +47,7 @@ extern const cli_command cli_export_command;
 extern const cli_command cli_solve_command;
 extern const cli_command cli_check_command;
 extern const cli_command cli_diff_command;
+extern const cli_command cli_fit_command;
 extern const cli_command cli_fmt_command;
 extern const cli_command cli_inspect_command;
 extern const cli_command cli_view_command;

@@ -10,6 +10,7 @@
 #include "graphs/io_policy.h"
 #include "graphs/rewrite.h"
 #include "graphs/source.h"
+#include "plan/formula.h"
 #include "plan/layout.h"
 #include "report/api.h"
 
@@ -128,6 +129,50 @@ static cli_exit prove(const job* j, const stow_effects* effects) {
   return code;
 }
 
+// ---------------------------------------------------------------------------------------------
+// Plans of ranges
+
+static cli_exit print_formula(const job* j, const stow_formula* formula) {
+  cli_output output;
+  cli_exit code = cli_output_open(&output, NULL);
+  if (code == CLI_YES) {
+    char label[8192];
+    char name[1024];
+    stow_formula_info info = {.struct_size = sizeof info};
+    stow_formula_describe(formula, &info);
+    stowi_report_escape(stow_str_of(j->plan_label), label, sizeof label);
+    stowi_report_escape(info.graph_name, name, sizeof name);
+    cli_print(&output,
+              "%s: ok: @%s, %zu points, %zu region%s, arena of at most %" PRIu64 " bytes\n", label,
+              name, info.point_count, info.region_count, info.region_count == 1 ? "" : "s",
+              info.largest_arena);
+  }
+  return cli_output_close(&output, true);
+}
+
+static cli_exit check_formula(const job* j) {
+  stow_prepare_options kernels = cli_plan_text_kernels(&j->text);
+  cli_plan_job made = {.request = {.io = j->io}, .runs = kernels.threads == 0 ? NULL : &kernels};
+  cli_formula f;
+  stow_diag diag = cli_diag();
+  stow_allocator heap = stow_allocator_default();
+  cli_formula_take_effects(&f, &made);
+  stow_status status =
+      stow_formula_read(j->text.data, j->text.size, NULL, j->graph, heap, &diag, &f.formula);
+  cli_exit code =
+      status == STOW_OK ? CLI_YES : cli_fail_saved(j->plan_label, j->graph, status, &diag);
+  if (code == CLI_YES) {
+    status = stow_formula_check(f.formula, &f.options.effects, heap, &diag);
+    code = status == STOW_OK   ? print_formula(j, f.formula)
+           : f.code != CLI_YES ? f.code
+                               : cli_fail_proof(j->plan_label, j->graph, true, status, &diag);
+  }
+  cli_formula_free(&f);
+  return code;
+}
+
+// ---------------------------------------------------------------------------------------------
+
 // Of a plan with the scratch of kernels.
 static cli_exit check_with_kernels(const job* j, const stow_prepare_options* options) {
   stow_prepared* prepared = NULL;
@@ -144,6 +189,9 @@ static cli_exit check_with_kernels(const job* j, const stow_prepare_options* opt
 static cli_exit check_graph(const job* j) {
   stow_effects* effects = NULL;
   stow_prepare_options kernels = cli_plan_text_kernels(&j->text);
+  if (cli_plan_text_is_formula(&j->text)) {
+    return check_formula(j);
+  }
   if (kernels.threads != 0) {
     return check_with_kernels(j, &kernels);
   }
@@ -165,7 +213,9 @@ static cli_exit bind_graphs(job* j) {
   if (j->layout_name != NULL) {
     CLI_TRY(cli_require_bound(j->source.label, j->layout_from.graph));
   }
-  CLI_TRY(cli_require_bound(j->source.label, j->given));
+  if (!cli_plan_text_is_formula(&j->text) || !cli_has_ranges(j->given)) {
+    CLI_TRY(cli_require_bound(j->source.label, j->given));
+  }
   CLI_TRY(cli_plan_text_rewrite(&j->text, j->plan_label, &is_rewritten, &options));
   if (is_rewritten) {
     CLI_TRY(cli_rewrite_graph(j->given, &options, j->source.label, &j->rewritten));

@@ -62,7 +62,7 @@ static cli_exit add_value(cli_known* known, stow_str symbol, int64_t value,
     return code;
   }
   found item = {strndup(symbol.data, symbol.size), value, shape};
-  cli_bind bind = {{item.symbol, symbol.size}, value, false};
+  cli_bind bind = {{item.symbol, symbol.size}, {value, value, 1}, false};
   if (item.symbol == NULL || !cli_list_add(&known->values, &item, sizeof item)) {
     free(item.symbol);
     return cli_fail_memory();

@@ -327,7 +327,10 @@ static cli_exit ask_bindings(const cli_model* model, stow_import_request* reques
         asked->several ? cli_model_find_symbol(model, binds[i].name, &input, &axis) : STOW_OK;
     if (status == STOW_OK && (!asked->several || input < cli_model_info(model).input_count)) {
       binds[i].used = true;
-      status = stow_import_request_bind(request, binds[i].name, binds[i].value, &diag);
+      const stow_dim_range* range = &binds[i].range;
+      status = range->min == range->max
+                   ? stow_import_request_bind(request, binds[i].name, range->min, &diag)
+                   : stow_import_request_bind_range(request, binds[i].name, range, &diag);
     }
     if (status != STOW_OK) {
       return fail_request("bind", binds[i].name, status, &diag);

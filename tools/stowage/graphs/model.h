@@ -16,8 +16,12 @@
 // Options that every command that reads graphs has. Ids are above those of the commands.
 enum { CLI_OPT_BIND = 1000, CLI_OPT_BIND_REST, CLI_OPT_VALUE, CLI_OPT_SHAPE };
 
-#define CLI_BIND_OPTION \
-  { CLI_OPT_BIND, 0, "bind", "NAME=N,...", "set symbolic dimensions, each once; may be repeated" }
+#define CLI_BIND_OPTION                                                                            \
+  {                                                                                                \
+    CLI_OPT_BIND, 0, "bind", "NAME=N,...",                                                         \
+        "set symbolic dimensions, each once; may be repeated;\nNAME=MIN..MAX or MIN..MAX/STEP is " \
+        "a range"                                                                                  \
+  }
 #define CLI_MODEL_OPTIONS                                                                  \
   {CLI_OPT_BIND_REST, 0, "bind-rest", "N",                                                 \
    "set every symbol of a model's inputs that has no\nvalue to N"},                        \

@@ -121,7 +121,7 @@ cli_exit cli_source_require_bound(const cli_source* source, const stow_graph* gr
 static bool find_zero(const cli_model_request* request, char* out, size_t capacity) {
   const cli_bind* binds = request->binds.list.items;
   for (size_t i = 0; i < request->binds.list.count; ++i) {
-    if (binds[i].value == 0 && binds[i].used) {
+    if (binds[i].range.max == 0 && binds[i].used) {
       snprintf(out, capacity, "%.*s=0", (int)binds[i].name.size, binds[i].name.data);
       return true;
     }

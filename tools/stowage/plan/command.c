@@ -4,6 +4,7 @@
 #include "files/file.h"
 #include "files/output.h"
 #include "graphs/info.h"
+#include "plan/formula.h"
 #include "plan/job.h"
 #include "plan/set.h"
 #include "plan/start.h"
@@ -42,7 +43,9 @@ static cli_exit find_graphs(job* j) {
   if (j->request.layout_from != NULL) {
     CLI_TRY(cli_require_bound(j->source.label, j->layout_from.graph));
   }
-  CLI_TRY(cli_source_require_sizes(&j->source, &j->request.model, graph));
+  if (!j->takes_ranges || !cli_has_ranges(graph)) {
+    CLI_TRY(cli_source_require_sizes(&j->source, &j->request.model, graph));
+  }
   stow_rewrite_options options = stowi_request_rewrite_options(&j->request.choices.rewrite);
   bool rewrites = stowi_request_rewrites(&j->request.choices, cli_source_is_model(&j->source));
   return cli_plan_job_take(j, graph, rewrites ? &options : NULL);
@@ -244,6 +247,9 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
   bool in_file = cli_source_is_model(&j->source) || j->runs != NULL;
   cli_plan_request_place_weights(&j->request, in_file);
   CLI_TRY(find_graphs(j));
+  if (j->takes_ranges && cli_has_ranges(j->graph)) {
+    return CLI_YES;
+  }
   CLI_TRY(make_plan(j));
   return j->runs_at_once ? CLI_YES : prove_plan(j);
 }
@@ -262,7 +268,13 @@ void cli_plan_job_close(cli_plan_job* j) {
 
 static cli_exit run_job(job* j) {
   cli_exit code = check_output(&j->request);
+  j->takes_ranges = true;
   code = code == CLI_YES ? cli_plan_job_make(j) : code;
+  if (code == CLI_YES && j->plan == NULL) {
+    code = cli_formula_run(j);
+    cli_plan_job_close(j);
+    return code;
+  }
   bool shows_hints =
       j->request.format == CLI_FORMAT_SUMMARY || j->request.format == CLI_FORMAT_JSON;
   code = code == CLI_YES && shows_hints ? cli_plan_job_add_hints(j) : code;

@@ -24,6 +24,7 @@ typedef struct cli_plan_job {
   stow_prepare_options kernels;      // of a plan that another command may run
   uint32_t saved_threads;            // of kernels, for which a saved plan was made
   bool runs_at_once;                 // an executor is made of it, which proves the plan
+  bool takes_ranges;                 // symbols may have ranges: the plan is a formula plan
   stow_prepared* prepared;           // where it is
   stow_effects* effects;             // of what is prepared, where it is
   cli_order_kind order;
@@ -39,7 +40,8 @@ typedef struct cli_plan_job {
 } cli_plan_job;
 
 // Reads the request's first file, binds and plans its graph, and proves the plan unless that is
-// done later. Complains. All
+// done later. If it takes ranges and the graph has some, there is no plan then: see formula.h.
+// Complains. All
 // but the request and |runs| is zero before; end with cli_plan_job_close, whatever it returned.
 cli_exit cli_plan_job_make(cli_plan_job* job);
 // The same with a plan that was saved in |path|, proven: of the graph that the job has found, or

@@ -27,6 +27,7 @@ static stow_str header_value(const stow_string* text, const char* key) {
 }
 
 #define PLAN_START "# stowage_plan="
+#define FORMULA_START "# stowage_formula="
 
 // The first line that ends with CRLF, or 0.
 static size_t crlf_line(stow_str text) {
@@ -51,7 +52,8 @@ static cli_exit check_text(stow_str text, const char* label) {
     return cli_fail(CLI_BAD_INPUT,
                     "%s:1: begins with a byte order mark, which a saved plan must not have", label);
   }
-  size_t line = cli_starts_with(text, PLAN_START) ? crlf_line(text) : 0;
+  bool is_saved = cli_starts_with(text, PLAN_START) || cli_starts_with(text, FORMULA_START);
+  size_t line = is_saved ? crlf_line(text) : 0;
   if (line != 0) {
     return cli_fail(CLI_BAD_INPUT, "%s:%zu: has CRLF line ends; a saved plan must have LF only",
                     label, line);
@@ -66,6 +68,10 @@ cli_exit cli_plan_text_read(const char* path, stow_string* text) {
 
 bool cli_plan_text_is_plan(const stow_string* text) {
   return cli_starts_with((stow_str){text->data, text->size}, PLAN_START);
+}
+
+bool cli_plan_text_is_formula(const stow_string* text) {
+  return cli_starts_with((stow_str){text->data, text->size}, FORMULA_START);
 }
 
 static cli_exit find_named(stow_str name, const char* plan_label, const cli_source* source,

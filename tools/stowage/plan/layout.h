@@ -16,6 +16,8 @@
 cli_exit cli_plan_text_read(const char* path, stow_string* text);
 // Whether it is one at all, by its first line.
 bool cli_plan_text_is_plan(const stow_string* text);
+// Whether it is a saved plan of a range.
+bool cli_plan_text_is_formula(const stow_string* text);
 // The graph that |source| has of the name in the saved plan's `# graph=` line. Complains.
 cli_exit cli_plan_text_graph(const stow_string* text, const char* plan_label,
                              const cli_source* source, stow_graph** out_graph);

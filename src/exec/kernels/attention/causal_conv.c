@@ -5,6 +5,7 @@
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
+#include "exec/kernels/support/vector.h"
 
 typedef struct layer {
   const stow_tensor *x, *w, *bias, *past;
@@ -28,6 +29,14 @@ static void load_padded(const layer* l, size_t channel, int64_t position, size_t
   }
 }
 
+STOWI_KERNEL_LOOP(add_tap, (const float* inputs, float weight, float* sums, size_t count),
+                  (inputs, weight, sums, count)) {
+  STOWI_KERNEL_INDEPENDENT
+  for (size_t i = 0; i < count; ++i) {
+    sums[i] = stowi_kernel_fma(has_fma, weight, inputs[i], sums[i]);
+  }
+}
+
 static void run_block(const layer* l, size_t row, size_t begin, size_t count) {
   float sums[STOWI_KERNEL_BLOCK];
   float inputs[STOWI_KERNEL_BLOCK];
@@ -42,9 +51,7 @@ static void run_block(const layer* l, size_t row, size_t begin, size_t count) {
     float weight = (float)stowi_kernel_float_at(l->w, channel * l->taps + t);
     int64_t position = (int64_t)(begin + t) - (int64_t)(l->taps - 1);
     load_padded(l, row, position, count, inputs);
-    for (size_t i = 0; i < count; ++i) {
-      sums[i] += weight * inputs[i];
-    }
+    add_tap(inputs, weight, sums, count);
   }
   for (size_t i = 0; i < count; ++i) {
     sums[i] += bias;

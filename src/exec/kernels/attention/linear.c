@@ -128,7 +128,7 @@ STOWI_KERNEL_LOOP(add_row, (const float* from, float factor, float* to, size_t c
                   (from, factor, to, count)) {
   STOWI_KERNEL_INDEPENDENT
   for (size_t j = 0; j < count; ++j) {
-    to[j] += factor * from[j];
+    to[j] = stowi_kernel_fma(has_fma, factor, from[j], to[j]);
   }
 }
 

@@ -99,91 +99,22 @@ static void pack(const float* from, size_t across, size_t along, size_t count, s
 // A row times a matrix whose columns are contiguous, as the weights of linear layers are. Sums are
 // in ascending order of k, so vectors must go across columns, which are far apart: sixteen columns
 // are read side by side, four steps of each, and transposed in squares of 4 × 4 in registers.
-// Nothing is packed, and b is read once. SSE2 is as fast as memory here.
+// Nothing is packed, and b is read once.
 
-// Columns that are done together.
-#define TURNED_COLUMNS 16
-
-#if defined(__GNUC__) && !defined(__clang__)
-
-typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
-typedef int order __attribute__((vector_size(16)));
-
-// Four steps of four columns, |apart| from each other, added to |sum|.
-static inline four add_square(four sum, const float* b, size_t apart, const float* a) {
-  four w = *(const four*)b;
-  four x = *(const four*)(b + apart);
-  four y = *(const four*)(b + 2 * apart);
-  four z = *(const four*)(b + 3 * apart);
-  four wx_low = __builtin_shuffle(w, x, (order){0, 4, 1, 5});
-  four wx_high = __builtin_shuffle(w, x, (order){2, 6, 3, 7});
-  four yz_low = __builtin_shuffle(y, z, (order){0, 4, 1, 5});
-  four yz_high = __builtin_shuffle(y, z, (order){2, 6, 3, 7});
-  sum += __builtin_shuffle(wx_low, yz_low, (order){0, 1, 4, 5}) * a[0];
-  sum += __builtin_shuffle(wx_low, yz_low, (order){2, 3, 6, 7}) * a[1];
-  sum += __builtin_shuffle(wx_high, yz_high, (order){0, 1, 4, 5}) * a[2];
-  sum += __builtin_shuffle(wx_high, yz_high, (order){2, 3, 6, 7}) * a[3];
-  return sum;
-}
-
-// The chains of steps [begin, end).
-static inline void add_chains(const stowi_kernel_gemm* g, const float* b, size_t begin, size_t end,
-                              four sum[4]) {
-  size_t apart = g->b.column;
-  size_t p = begin;
-  for (; p + 4 <= end; p += 4) {
-    float a[4];
-    for (size_t i = 0; i < 4; ++i) {
-      a[i] = g->alpha * g->a.data[(p + i) * g->a.column];
+// The first columns, as many whole groups as there are, and returns how many. m is 1 and b's row
+// stride 1.
+static size_t multiply_columns(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g) {
+  size_t columns = g->n / STOWI_KERNEL_TURNED_COLUMNS * STOWI_KERNEL_TURNED_COLUMNS;
+  for (size_t j = 0; j < columns; j += STOWI_KERNEL_TURNED_COLUMNS) {
+    for (size_t step = 0; step < g->k; step += STOWI_KERNEL_GEMM_CHAIN) {
+      size_t depth = stowi_kernel_smaller(g->k - step, STOWI_KERNEL_GEMM_CHAIN);
+      tiles->turned(depth, g->a.data + step * g->a.column, g->a.column, g->alpha,
+                    g->b.data + j * g->b.column + step, g->b.column, g->c + j,
+                    step != 0 || g->accumulate ? STOWI_KERNEL_TILE_ADD : STOWI_KERNEL_TILE_SET);
     }
-    sum[0] = add_square(sum[0], b + p, apart, a);
-    sum[1] = add_square(sum[1], b + 4 * apart + p, apart, a);
-    sum[2] = add_square(sum[2], b + 8 * apart + p, apart, a);
-    sum[3] = add_square(sum[3], b + 12 * apart + p, apart, a);
-  }
-  for (; p < end; ++p) {
-    float a = g->alpha * g->a.data[p * g->a.column];
-    for (size_t q = 0; q < 4; ++q) {
-      const float* at = b + 4 * q * apart + p;
-      sum[q] += (four){at[0], at[apart], at[2 * apart], at[3 * apart]} * a;
-    }
-  }
-}
-
-static void multiply_group(const stowi_kernel_gemm* g, const float* b, float* c) {
-  for (size_t begin = 0; begin < g->k; begin += STOWI_KERNEL_GEMM_CHAIN) {
-    size_t left = g->k - begin;
-    four sum[4] = {{0}};
-    add_chains(g, b, begin,
-               begin + (left < STOWI_KERNEL_GEMM_CHAIN ? left : STOWI_KERNEL_GEMM_CHAIN), sum);
-    for (size_t q = 0; q < 4; ++q) {
-      four* to = (four*)(c + 4 * q);
-      if (begin != 0 || g->accumulate) {
-        sum[q] += *to;
-      }
-      *to = sum[q];
-    }
-  }
-}
-
-// The first columns, as many whole groups as there are, and returns how many: 0 where |gemm| is
-// none of these, or the compiler has no vectors. m is 1 and b's row stride 1.
-static size_t multiply_columns(const stowi_kernel_gemm* gemm) {
-  size_t columns = gemm->n / TURNED_COLUMNS * TURNED_COLUMNS;
-  for (size_t j = 0; j < columns; j += TURNED_COLUMNS) {
-    multiply_group(gemm, gemm->b.data + j * gemm->b.column, gemm->c + j);
   }
   return columns;
 }
-
-#else
-
-static size_t multiply_columns(const stowi_kernel_gemm* gemm) {
-  (void)gemm;
-  return 0;
-}
-
-#endif
 
 // ---------------------------------------------------------------------------------------------
 // Blocking, after Goto and van de Geijn ("Anatomy of High-Performance Matrix Multiplication",
@@ -191,20 +122,20 @@ static size_t multiply_columns(const stowi_kernel_gemm* gemm) {
 // tile's sums in registers.
 //
 //     for each 256 steps of k           a chain: its sums are added to c
-//       for each 256 rows of a          packed into panels of 8, 4, 2, 1 rows
+//       for each 252 rows of a          packed into panels of 6 rows
 //         for each tile's width of b    packed into one panel
 //           for each panel of a         a tile of c
 //
-// The panel of b is packed again for every 256 rows, which costs about 5 % if there are many; in
-// return scratch is 288 KB per worker, and a product of few rows packs everything once. Factors
+// The panel of b is packed again for every 252 rows, which costs about 5 % if there are many; in
+// return scratch is 284 KB per worker, and a product of few rows packs everything once. Factors
 // that are read only a few times are not packed if their rows are contiguous: a in products of few
 // columns, b in products of few rows. With very few rows b is streamed past pieces of c; a single
 // row of a is not packed either if columns are contiguous.
 
 enum {
   DEPTH = STOWI_KERNEL_GEMM_CHAIN,  // steps of k in a block
-  ROWS = 256,                       // rows of a in a block
-  SHORT_ROWS = 32,                  // the same, in products of few columns
+  ROWS = 252,                       // rows of a in a block, whole panels
+  SHORT_ROWS = 30,                  // the same, in products of few columns
   FEW_ROWS = 16,                    // so few do not pay for packing b
   FEW_COLUMNS = 64,                 // nor so few for packing a
   LINE = 16,                        // floats in a cache line
@@ -452,9 +383,10 @@ static void multiply_stream(const stowi_kernel_tiles* tiles, const stowi_kernel_
 }
 
 // One row: multiplies whole groups of columns, and returns what is left.
-static stowi_kernel_gemm multiply_turned(const stowi_kernel_gemm* g) {
+static stowi_kernel_gemm multiply_turned(const stowi_kernel_tiles* tiles,
+                                         const stowi_kernel_gemm* g) {
   stowi_kernel_gemm rest = *g;
-  size_t done = multiply_columns(g);
+  size_t done = multiply_columns(tiles, g);
   rest.n -= done;
   rest.b.data += done * rest.b.column;
   rest.c += done;
@@ -634,7 +566,7 @@ void stowi_kernel_gemm_by(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
     gemm = &swapped;
   }
   if (gemm->m == 1 && gemm->b.row == 1 && gemm->k != 0 && !is_packed(gemm) && !is_streamed(gemm)) {
-    rest = multiply_turned(gemm);
+    rest = multiply_turned(tiles, gemm);
     gemm = &rest;
   }
   if (gemm->k == 0) {

@@ -4,10 +4,10 @@
 //     c[m × n] (+)= alpha · a[m × k] · b[k × n]
 //
 // The sum over k is cut in chains of 256 products, the last one shorter. A chain begins at 0 and
-// adds its products in ascending order of k; chains are added to c in ascending order. Each product
-// is rounded and each sum is rounded, whatever the blocking, vectors or threads:
+// adds its products in ascending order of k, each with one rounding (support/fma.h); chains are
+// added to c in ascending order, whatever the blocking, vectors or threads:
 //
-//     chain 0 = ((0 + (alpha·a0)·b0) + (alpha·a1)·b1) + … + (alpha·a255)·b255
+//     chain 0 = fma(alpha·a255, b255, … fma(alpha·a1, b1, fma(alpha·a0, b0, 0)))
 //     c = ((c' + chain 0) + chain 1) + …          where |accumulate|, c' being what c holds
 //     c = (chain 0 + chain 1) + …                 otherwise
 //
@@ -20,6 +20,8 @@
 
 // Products in a chain.
 #define STOWI_KERNEL_GEMM_CHAIN 256
+// Rows of a panel of packed a.
+#define STOWI_KERNEL_GEMM_ROWS 6
 // Columns of a panel of packed b.
 #define STOWI_KERNEL_GEMM_PANEL 32
 
@@ -32,7 +34,7 @@ typedef struct stowi_kernel_matrix {
 
 // A factor may be packed instead: all of its elements, in the order in which products read them,
 // none twice. Of b, panels of 32 columns, the last one narrower: step after step, the columns
-// of each. Of a, panels of 8 rows, and of 4, 2 and 1 at the end: step after step, the rows of each.
+// of each. Of a, panels of 6 rows, the last one lower: step after step, the rows of each.
 // A product of fewer rows or columns begins at a whole panel, one of fewer steps anywhere.
 typedef struct stowi_kernel_gemm {
   size_t m, n, k;

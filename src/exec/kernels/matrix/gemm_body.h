@@ -1,5 +1,8 @@
-// What gemm.c compiles once per vector width. No guard: it is included with different LANES, NAME,
-// TARGET and NARROWER each time. A tile has two vectors in each row, a narrow one only one.
+// What gemm_tile.c compiles once per instruction set and vector width. No guard: it is included
+// with different LANES, NAME, TARGET, HAS_FMA, NARROWER, TURNED and FUSE(a, b, c) each time; the
+// last is a·b + c with one rounding, of vectors. A tile has two vectors in each row, a narrow one
+// only one. With four lanes there are also what takes single columns, and products that take four
+// steps of four columns at once; with IS_NARROW only these and the narrow tile.
 
 typedef float NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 
@@ -12,16 +15,21 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(
       sum[i][v] = *(const NAME(vector)*)(c + i * c_row + v * LANES);
     }
   }
-  for (size_t p = 0; p < depth; ++p) {
-    const float* from = f.b + (is_scattered ? f.b_at[p] : p * f.b_step);
+  // In bytes, and hidden: gcc would make another loop for steps of one float, and then copy the
+  // sums to memory in both.
+  size_t a_step = f.a_step * sizeof(float);
+  __asm__("" : "+r"(a_step));
+  const char* a = (const char*)f.a;
+  for (size_t p = 0; p < depth; ++p, a += a_step, f.b += is_scattered ? 0 : f.b_step) {
+    const float* from = f.b + (is_scattered ? f.b_at[p] : 0);
     NAME(vector) b[2] = {{0}};
     for (size_t v = 0; v < vectors; ++v) {
       b[v] = *(const NAME(vector)*)(from + v * LANES);
     }
     for (size_t i = 0; i < rows; ++i) {
-      float x = f.a[p * f.a_step + i * f.a_row];
+      NAME(vector) x = ((const float*)a)[i * f.a_row] - (NAME(vector)){0};
       for (size_t v = 0; v < vectors; ++v) {
-        sum[i][v] += b[v] * x;
+        sum[i][v] = FUSE(b[v], x, sum[i][v]);
       }
     }
   }
@@ -36,35 +44,39 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(
   }
 }
 
-// Numbers of rows as constants, so that the sums stay in registers.
-static inline __attribute__((always_inline)) TARGET void NAME(tile_by)(
-    size_t vectors, size_t rows, size_t depth, stowi_kernel_tile_factors f, bool is_scattered,
-    float* c, size_t c_row, stowi_kernel_tile_mode mode) {
-  switch (rows) {
-    case 8: NAME(tile_of)(vectors, 8, depth, f, is_scattered, c, c_row, mode); break;
-    case 4: NAME(tile_of)(vectors, 4, depth, f, is_scattered, c, c_row, mode); break;
-    case 2: NAME(tile_of)(vectors, 2, depth, f, is_scattered, c, c_row, mode); break;
-    default: NAME(tile_of)(vectors, 1, depth, f, is_scattered, c, c_row, mode); break;
+// A function for each number of rows, so that the sums stay in registers: in one function for all
+// of them gcc copies them to memory at every step.
+#define ROWS_OF(vectors, rows, name)                                                               \
+  static NOINLINE TARGET void NAME(name##_##rows)(size_t depth,                                    \
+                                                  const stowi_kernel_tile_factors* f, float* c,    \
+                                                  size_t c_row, stowi_kernel_tile_mode mode) {     \
+    NAME(tile_of)(vectors, rows, depth, *f, false, c, c_row, mode);                                \
+  }                                                                                                \
+  static NOINLINE TARGET void NAME(name##_at_##rows)(size_t depth,                                 \
+                                                     const stowi_kernel_tile_factors* f, float* c, \
+                                                     size_t c_row, stowi_kernel_tile_mode mode) {  \
+    NAME(tile_of)(vectors, rows, depth, *f, true, c, c_row, mode);                                 \
   }
-}
 
-static TARGET void NAME(tile)(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
-                              float* c, size_t c_row, stowi_kernel_tile_mode mode) {
-  if (f->b_at != NULL) {
-    NAME(tile_by)(2, rows, depth, *f, true, c, c_row, mode);
-  } else {
-    NAME(tile_by)(2, rows, depth, *f, false, c, c_row, mode);
+#define TILE_OF(vectors, name)                                                                    \
+  ROWS_OF(vectors, 1, name)                                                                       \
+  ROWS_OF(vectors, 2, name)                                                                       \
+  ROWS_OF(vectors, 3, name)                                                                       \
+  ROWS_OF(vectors, 4, name)                                                                       \
+  ROWS_OF(vectors, 5, name)                                                                       \
+  ROWS_OF(vectors, 6, name)                                                                       \
+  static void NAME(name)(size_t rows, size_t depth, const stowi_kernel_tile_factors* f, float* c, \
+                         size_t c_row, stowi_kernel_tile_mode mode) {                             \
+    static const tile_of_rows functions[2][STOWI_KERNEL_TILE_ROWS] = {                            \
+        {NAME(name##_1), NAME(name##_2), NAME(name##_3), NAME(name##_4), NAME(name##_5),          \
+         NAME(name##_6)},                                                                         \
+        {NAME(name##_at_1), NAME(name##_at_2), NAME(name##_at_3), NAME(name##_at_4),              \
+         NAME(name##_at_5), NAME(name##_at_6)}};                                                  \
+    functions[f->b_at != NULL][rows - 1](depth, f, c, c_row, mode);                               \
   }
-}
 
-static TARGET void NAME(narrow_tile)(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
-                                     float* c, size_t c_row, stowi_kernel_tile_mode mode) {
-  if (f->b_at != NULL) {
-    NAME(tile_by)(1, rows, depth, *f, true, c, c_row, mode);
-  } else {
-    NAME(tile_by)(1, rows, depth, *f, false, c, c_row, mode);
-  }
-}
+#if !defined(IS_NARROW)
+TILE_OF(2, tile)
 
 static inline __attribute__((always_inline)) TARGET void NAME(stream_of)(
     size_t n, size_t depth, const float* a, const float* b, size_t b_row, float* c, bool goes_on) {
@@ -72,16 +84,49 @@ static inline __attribute__((always_inline)) TARGET void NAME(stream_of)(
   for (; j + LANES <= n; j += LANES) {
     NAME(vector) sum = goes_on ? *(const NAME(vector)*)(c + j) : (NAME(vector)){0};
     for (size_t p = 0; p < depth; ++p) {
-      sum += *(const NAME(vector)*)(b + p * b_row + j) * a[p];
+      NAME(vector) x = a[p] - (NAME(vector)){0};
+      sum = FUSE(*(const NAME(vector)*)(b + p * b_row + j), x, sum);
     }
     *(NAME(vector)*)(c + j) = sum;
   }
   for (; j < n; ++j) {
     float sum = goes_on ? c[j] : 0;
     for (size_t p = 0; p < depth; ++p) {
-      sum += b[p * b_row + j] * a[p];
+      sum = stowi_kernel_fma(HAS_FMA, b[p * b_row + j], a[p], sum);
     }
     c[j] = sum;
+  }
+}
+
+static inline __attribute__((always_inline)) TARGET void NAME(window_of)(
+    size_t vectors, size_t depth, const float* a, const float* b, const uint32_t* at, float bias,
+    float* c) {
+  NAME(vector) sum[4];
+  for (size_t v = 0; v < vectors; ++v) {
+    sum[v] = bias - (NAME(vector)){0};
+  }
+  for (size_t p = 0; p < depth; ++p) {
+    NAME(vector) x = a[p] - (NAME(vector)){0};
+    for (size_t v = 0; v < vectors; ++v) {
+      sum[v] = FUSE(*(const NAME(vector)*)(b + at[p] + v * LANES), x, sum[v]);
+    }
+  }
+  for (size_t v = 0; v < vectors; ++v) {
+    *(NAME(vector)*)(c + v * LANES) = sum[v];
+  }
+}
+
+static TARGET void NAME(window)(size_t count, size_t depth, const float* a, const float* b,
+                                const uint32_t* at, float bias, float* c) {
+  size_t i = 0;
+  for (; i + 3 * LANES < count; i += (size_t)4 * LANES) {
+    NAME(window_of)(4, depth, a, b + i, at, bias, c + i);
+  }
+  for (; i + LANES < count; i += (size_t)2 * LANES) {
+    NAME(window_of)(2, depth, a, b + i, at, bias, c + i);
+  }
+  if (i < count) {
+    NAME(window_of)(1, depth, a, b + i, at, bias, c + i);
   }
 }
 
@@ -93,13 +138,102 @@ static TARGET void NAME(stream)(size_t n, size_t depth, const float* a, const fl
     NAME(stream_of)(n, depth, a, b, b_row, c, goes_on);
   }
 }
+#endif
 
-static const stowi_kernel_tiles NAME(narrow) = {STRING(NAME(narrow)), LANES, NAME(narrow_tile),
-                                                NAME(stream), NARROWER};
-static const stowi_kernel_tiles NAME(tiles) = {STRING(NAME(tiles)), (size_t)2 * LANES, NAME(tile),
-                                               NAME(stream), &NAME(narrow)};
+TILE_OF(1, narrow_tile)
+
+#if LANES == 4
+// Four steps of four columns, |apart| from each other, added to |sum|.
+static inline __attribute__((always_inline)) TARGET NAME(vector)
+    NAME(add_square)(NAME(vector) sum, const float* b, size_t apart, const float* a) {
+  NAME(vector) w = *(const NAME(vector)*)b;
+  NAME(vector) x = *(const NAME(vector)*)(b + apart);
+  NAME(vector) y = *(const NAME(vector)*)(b + 2 * apart);
+  NAME(vector) z = *(const NAME(vector)*)(b + 3 * apart);
+  NAME(vector) wx_low = SHUFFLE(w, x, 0, 4, 1, 5);
+  NAME(vector) wx_high = SHUFFLE(w, x, 2, 6, 3, 7);
+  NAME(vector) yz_low = SHUFFLE(y, z, 0, 4, 1, 5);
+  NAME(vector) yz_high = SHUFFLE(y, z, 2, 6, 3, 7);
+  sum = FUSE(SHUFFLE(wx_low, yz_low, 0, 1, 4, 5), a[0] - (NAME(vector)){0}, sum);
+  sum = FUSE(SHUFFLE(wx_low, yz_low, 2, 3, 6, 7), a[1] - (NAME(vector)){0}, sum);
+  sum = FUSE(SHUFFLE(wx_high, yz_high, 0, 1, 4, 5), a[2] - (NAME(vector)){0}, sum);
+  return FUSE(SHUFFLE(wx_high, yz_high, 2, 3, 6, 7), a[3] - (NAME(vector)){0}, sum);
+}
+
+static TARGET void NAME(turned)(size_t depth, const float* a, size_t a_step, float alpha,
+                                const float* b, size_t apart, float* c,
+                                stowi_kernel_tile_mode mode) {
+  NAME(vector) sum[4] = {{0}};
+  size_t p = 0;
+  for (; p + 4 <= depth; p += 4) {
+    float x[4];
+    for (size_t i = 0; i < 4; ++i) {
+      x[i] = alpha * a[(p + i) * a_step];
+    }
+    for (size_t q = 0; q < 4; ++q) {
+      sum[q] = NAME(add_square)(sum[q], b + 4 * q * apart + p, apart, x);
+    }
+  }
+  for (; p < depth; ++p) {
+    NAME(vector) x = alpha * a[p * a_step] - (NAME(vector)){0};
+    for (size_t q = 0; q < 4; ++q) {
+      const float* at = b + 4 * q * apart + p;
+      NAME(vector) columns = {at[0], at[apart], at[2 * apart], at[3 * apart]};
+      sum[q] = FUSE(columns, x, sum[q]);
+    }
+  }
+  for (size_t q = 0; q < 4; ++q) {
+    NAME(vector)* to = (NAME(vector)*)(c + 4 * q);
+    if (mode == STOWI_KERNEL_TILE_ADD) {
+      sum[q] += *to;
+    }
+    *to = sum[q];
+  }
+}
+
+// One column, whose rows are summed side by side.
+static TARGET void NAME(column_tile)(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
+                                     float* c, size_t c_row, stowi_kernel_tile_mode mode) {
+  float sum[STOWI_KERNEL_TILE_ROWS] = {0};
+  for (size_t i = 0; i < rows && mode == STOWI_KERNEL_TILE_GO_ON; ++i) {
+    sum[i] = c[i * c_row];
+  }
+  for (size_t p = 0; p < depth; ++p) {
+    float b = f->b[f->b_at != NULL ? f->b_at[p] : p * f->b_step];
+    for (size_t i = 0; i < rows; ++i) {
+      sum[i] = stowi_kernel_fma(HAS_FMA, b, f->a[p * f->a_step + i * f->a_row], sum[i]);
+    }
+  }
+  for (size_t i = 0; i < rows; ++i) {
+    c[i * c_row] = mode == STOWI_KERNEL_TILE_ADD ? c[i * c_row] + sum[i] : sum[i];
+  }
+}
+
+static const stowi_kernel_tiles NAME(column) = {
+    .name = STRING(NAME(column)), .columns = 1, .tile = NAME(column_tile)};
+#endif
+
+static const stowi_kernel_tiles NAME(narrow) = {.name = STRING(NAME(narrow)),
+                                                .columns = LANES,
+                                                .tile = NAME(narrow_tile),
+                                                .narrower = &NARROWER};
+#if !defined(IS_NARROW)
+static const stowi_kernel_tiles NAME(tiles) = {.name = STRING(NAME(tiles)),
+                                               .columns = (size_t)2 * LANES,
+                                               .tile = NAME(tile),
+                                               .narrower = &NAME(narrow),
+                                               .stream = NAME(stream),
+                                               .turned = TURNED,
+                                               .window = NAME(window)};
+#endif
 
 #undef NAME
 #undef TARGET
 #undef LANES
+#undef HAS_FMA
+#undef FUSE
 #undef NARROWER
+#undef TURNED
+#undef IS_NARROW
+#undef ROWS_OF
+#undef TILE_OF

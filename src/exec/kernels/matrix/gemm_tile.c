@@ -1,32 +1,113 @@
 // The inner loops of products of f32 matrices, one version per vector width. A tile's sums are in
-// registers: with two vectors in each of eight rows, sixteen chains hide the latency of additions,
-// and every ten loads feed sixteen multiplications and additions. The last columns of c use the
-// narrowest tile that holds them. Compilers without vector extensions get the same loops in plain
-// C.
+// registers: with two vectors in each of six rows, twelve chains hide the latency and leave room
+// for the factors, and every eight loads feed twelve fused multiply-adds. The last columns of c use
+// the narrowest tile that holds them. Compilers without vector extensions get the same loops in
+// plain C.
 #include "exec/kernels/matrix/gemm_tile.h"
+
+#include "exec/kernels/support/fma.h"
+#include "exec/kernels/support/machine.h"
 
 #if defined(__GNUC__)
 
 #define STRING_OF(text) #text
 #define STRING(text) STRING_OF(text)
 
+#define NOINLINE __attribute__((noinline))
+
+typedef void (*tile_of_rows)(size_t depth, const stowi_kernel_tile_factors* f, float* c,
+                             size_t c_row, stowi_kernel_tile_mode mode);
+
+typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
+
+#if defined(__clang__)
+#define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+typedef int order __attribute__((vector_size(16)));
+#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (order){__VA_ARGS__})
+#endif
+
+// Four floats on every machine of the kind.
+#if STOWI_KERNEL_HAS_FMA && defined(__aarch64__)
+#include <arm_neon.h>
+static inline four fuse_four(four a, four b, four c) {
+  return (four)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
+#elif STOWI_KERNEL_HAS_FMA || !defined(__x86_64__)
+static inline four fuse_four(four a, four b, four c) {
+  for (size_t i = 0; i < 4; ++i) {
+    c[i] = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, a[i], b[i], c[i]);
+  }
+  return c;
+}
+#else
+#include <emmintrin.h>
+
+// As stowi_kernel_fma_by_doubles, of two.
+static inline __m128d fuse_two(__m128d a, __m128d b, __m128d c) {
+  __m128d product = a * b;
+  __m128d sum = product + c;
+  __m128d back = sum - product;
+  __m128d error = (product - (sum - back)) + (c - back);
+  __m128d size = _mm_andnot_pd(_mm_set1_pd(-0.0), error);
+  __m128i is_rounded = _mm_castpd_si128(_mm_cmpgt_pd(size, _mm_setzero_pd()));
+  __m128i bits = _mm_castpd_si128(sum);
+  __m128i is_too_far = _mm_srli_epi64(_mm_castpd_si128(_mm_xor_pd(sum, error)), 63);
+  __m128i less = _mm_and_si128(is_rounded, _mm_andnot_si128(bits, is_too_far));
+  __m128i last = _mm_srli_epi64(is_rounded, 63);
+  return _mm_castsi128_pd(_mm_or_si128(_mm_sub_epi64(bits, less), last));
+}
+
+static inline four fuse_four(four a, four b, four c) {
+  __m128 x = (__m128)a;
+  __m128 y = (__m128)b;
+  __m128 z = (__m128)c;
+  __m128 low = _mm_cvtpd_ps(fuse_two(_mm_cvtps_pd(x), _mm_cvtps_pd(y), _mm_cvtps_pd(z)));
+  x = _mm_movehl_ps(x, x);
+  y = _mm_movehl_ps(y, y);
+  z = _mm_movehl_ps(z, z);
+  __m128 high = _mm_cvtpd_ps(fuse_two(_mm_cvtps_pd(x), _mm_cvtps_pd(y), _mm_cvtps_pd(z)));
+  return (four)_mm_movelh_ps(low, high);
+}
+#endif
+
 #define NAME(name) plain_##name
 #define TARGET
 #define LANES 4
-#define NARROWER NULL
+#define HAS_FMA STOWI_KERNEL_HAS_FMA
+#define FUSE(a, b, c) fuse_four(a, b, c)
+#define NARROWER plain_column
+#define TURNED plain_turned
 #include "exec/kernels/matrix/gemm_body.h"
 
-#if defined(__x86_64__)
+#if defined(STOWI_KERNEL_X86)
+#include <immintrin.h>
+
+#define NAME(name) avx2_four_##name
+#define TARGET __attribute__((target("avx2,fma")))
+#define LANES 4
+#define HAS_FMA true
+#define FUSE(a, b, c) (four) _mm_fmadd_ps((__m128)(a), (__m128)(b), (__m128)(c))
+#define NARROWER avx2_four_column
+#define IS_NARROW
+#include "exec/kernels/matrix/gemm_body.h"
+
 #define NAME(name) avx2_##name
-#define TARGET __attribute__((target("avx2")))
+#define TARGET __attribute__((target("avx2,fma")))
 #define LANES 8
-#define NARROWER &plain_narrow
+#define HAS_FMA true
+#define FUSE(a, b, c) (avx2_vector) _mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c))
+#define NARROWER avx2_four_narrow
+#define TURNED avx2_four_turned
 #include "exec/kernels/matrix/gemm_body.h"
 
 #define NAME(name) avx512_##name
-#define TARGET __attribute__((target("avx512f")))
+#define TARGET __attribute__((target("avx512f,avx2,fma")))
 #define LANES 16
-#define NARROWER &avx2_narrow
+#define HAS_FMA true
+#define FUSE(a, b, c) (avx512_vector) _mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))
+#define NARROWER avx2_narrow
+#define TURNED avx2_four_turned
 #include "exec/kernels/matrix/gemm_body.h"
 #endif
 
@@ -34,24 +115,31 @@
 
 enum { COLUMNS = 8 };
 
-static void plain_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f, float* c,
-                       size_t c_row, stowi_kernel_tile_mode mode) {
+static void plain_tile_of(size_t columns, size_t rows, size_t depth,
+                          const stowi_kernel_tile_factors* f, float* c, size_t c_row,
+                          stowi_kernel_tile_mode mode) {
   for (size_t i = 0; i < rows; ++i) {
     float* to = c + i * c_row;
     float sum[COLUMNS] = {0};
-    for (size_t j = 0; j < COLUMNS && mode == STOWI_KERNEL_TILE_GO_ON; ++j) {
+    for (size_t j = 0; j < columns && mode == STOWI_KERNEL_TILE_GO_ON; ++j) {
       sum[j] = to[j];
     }
     for (size_t p = 0; p < depth; ++p) {
       const float* b = f->b + (f->b_at != NULL ? f->b_at[p] : p * f->b_step);
-      for (size_t j = 0; j < COLUMNS; ++j) {
-        sum[j] += b[j] * f->a[p * f->a_step + i * f->a_row];
+      for (size_t j = 0; j < columns; ++j) {
+        sum[j] = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, b[j], f->a[p * f->a_step + i * f->a_row],
+                                  sum[j]);
       }
     }
-    for (size_t j = 0; j < COLUMNS; ++j) {
+    for (size_t j = 0; j < columns; ++j) {
       to[j] = mode == STOWI_KERNEL_TILE_ADD ? to[j] + sum[j] : sum[j];
     }
   }
+}
+
+static void plain_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f, float* c,
+                       size_t c_row, stowi_kernel_tile_mode mode) {
+  plain_tile_of(COLUMNS, rows, depth, f, c, c_row, mode);
 }
 
 static void plain_stream(size_t n, size_t depth, const float* a, const float* b, size_t b_row,
@@ -59,14 +147,43 @@ static void plain_stream(size_t n, size_t depth, const float* a, const float* b,
   for (size_t j = 0; j < n; ++j) {
     float sum = goes_on ? c[j] : 0;
     for (size_t p = 0; p < depth; ++p) {
-      sum += b[p * b_row + j] * a[p];
+      sum = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, b[p * b_row + j], a[p], sum);
     }
     c[j] = sum;
   }
 }
 
-static const stowi_kernel_tiles plain_tiles = {"plain_tiles", COLUMNS, plain_tile, plain_stream,
-                                               NULL};
+static void plain_turned(size_t depth, const float* a, size_t a_step, float alpha, const float* b,
+                         size_t apart, float* c, stowi_kernel_tile_mode mode) {
+  for (size_t j = 0; j < STOWI_KERNEL_TURNED_COLUMNS; ++j) {
+    float sum = 0;
+    for (size_t p = 0; p < depth; ++p) {
+      sum = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, b[j * apart + p], alpha * a[p * a_step], sum);
+    }
+    c[j] = mode == STOWI_KERNEL_TILE_ADD ? c[j] + sum : sum;
+  }
+}
+
+static void plain_window(size_t count, size_t depth, const float* a, const float* b,
+                         const uint32_t* at, float bias, float* c) {
+  for (size_t i = 0; i < count; ++i) {
+    float sum = bias;
+    for (size_t p = 0; p < depth; ++p) {
+      sum = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, b[at[p] + i], a[p], sum);
+    }
+    c[i] = sum;
+  }
+}
+
+static void plain_column_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
+                              float* c, size_t c_row, stowi_kernel_tile_mode mode) {
+  plain_tile_of(1, rows, depth, f, c, c_row, mode);
+}
+
+static const stowi_kernel_tiles plain_column = {
+    .name = "plain_column", .columns = 1, .tile = plain_column_tile};
+static const stowi_kernel_tiles plain_tiles = {
+    "plain_tiles", COLUMNS, plain_tile, &plain_column, plain_stream, plain_turned, plain_window};
 
 #endif
 
@@ -74,11 +191,11 @@ const stowi_kernel_tiles* stowi_kernel_tiles_at(size_t i) {
   if (i == 0) {
     return &plain_tiles;
   }
-#if defined(__GNUC__) && defined(__x86_64__)
-  if (i == 1 && __builtin_cpu_supports("avx2")) {
+#if defined(STOWI_KERNEL_X86)
+  if (i == 1 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX2) {
     return &avx2_tiles;
   }
-  if (i == 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f")) {
+  if (i == 2 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX512) {
     return &avx512_tiles;
   }
 #endif
@@ -96,35 +213,16 @@ const stowi_kernel_tiles* stowi_kernel_tiles_best(void) {
 // ---------------------------------------------------------------------------------------------
 // Blocks of any size
 
-// Columns of which there are fewer than the narrowest tile has: rows are summed side by side.
-static void sum_column(size_t rows, size_t depth, const stowi_kernel_tile_factors* f, float* c,
-                       size_t c_row, stowi_kernel_tile_mode mode) {
-  float sum[STOWI_KERNEL_TILE_ROWS] = {0};
-  for (size_t i = 0; i < rows && mode == STOWI_KERNEL_TILE_GO_ON; ++i) {
-    sum[i] = c[i * c_row];
-  }
-  for (size_t p = 0; p < depth; ++p) {
-    float b = f->b[f->b_at != NULL ? f->b_at[p] : p * f->b_step];
-    for (size_t i = 0; i < rows; ++i) {
-      sum[i] += b * f->a[p * f->a_step + i * f->a_row];
-    }
-  }
-  for (size_t i = 0; i < rows; ++i) {
-    c[i * c_row] = mode == STOWI_KERNEL_TILE_ADD ? c[i * c_row] + sum[i] : sum[i];
-  }
-}
-
 static void run_rows(const stowi_kernel_tiles* tiles, size_t rows, size_t columns, size_t depth,
                      stowi_kernel_tile_factors f, float* c, size_t c_row,
                      stowi_kernel_tile_mode mode) {
   for (size_t done = 0; done < columns;) {
-    while (tiles != NULL && tiles->columns > columns - done) {
+    while (tiles->columns > columns - done) {
       tiles = tiles->narrower;
     }
-    size_t width = tiles == NULL ? 1 : tiles->columns;
-    (tiles == NULL ? sum_column : tiles->tile)(rows, depth, &f, c + done, c_row, mode);
-    f.b += width;
-    done += width;
+    tiles->tile(rows, depth, &f, c + done, c_row, mode);
+    f.b += tiles->columns;
+    done += tiles->columns;
   }
 }
 

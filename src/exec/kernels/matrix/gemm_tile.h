@@ -1,5 +1,5 @@
 // The innermost loops of stowi_kernel_gemm, compiled for several instruction sets. All give the
-// same bits: vectors go along n, so that every element of c keeps its chain, and nothing is fused.
+// same bits: vectors go along n, so that every element of c keeps its chain.
 #ifndef STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_TILE_H_
 #define STOWAGE_SRC_EXEC_KERNELS_MATRIX_GEMM_TILE_H_
 
@@ -9,8 +9,8 @@
 
 #include "exec/kernels/matrix/gemm.h"
 
-#define STOWI_KERNEL_TILE_ROWS 8      // largest number of rows of a tile
-#define STOWI_KERNEL_TILE_COLUMNS 32  // no tile is wider
+#define STOWI_KERNEL_TILE_ROWS STOWI_KERNEL_GEMM_ROWS  // no tile is higher
+#define STOWI_KERNEL_TILE_COLUMNS 32                   // nor wider
 
 // What a tile multiplies: row i of a at step p is a[i * a_row + p * a_step], the columns of b at
 // step p begin at b[p * b_step], or at b[b_at[p]].
@@ -32,13 +32,13 @@ typedef enum stowi_kernel_tile_mode {
   STOWI_KERNEL_TILE_GO_ON
 } stowi_kernel_tile_mode;
 
-// |rows| × columns of c, each with a chain of |depth| steps along k. |rows| is 8, 4, 2 or 1.
+// |rows| × columns of c, each with a chain of |depth| steps along k. |rows| is 1 to 6.
 typedef void (*stowi_kernel_tile_function)(size_t rows, size_t depth,
                                            const stowi_kernel_tile_factors* factors, float* c,
                                            size_t c_row, stowi_kernel_tile_mode mode);
-// The most of these rows that are not above |left|.
+// Of |left| rows, those of the next tile.
 static inline size_t stowi_kernel_tile_rows(size_t left) {
-  return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+  return left < STOWI_KERNEL_TILE_ROWS ? left : STOWI_KERNEL_TILE_ROWS;
 }
 
 // c[0 … n) = (c or 0) + a[0]·b[row 0] + … + a[depth - 1]·b[row depth - 1], a chain that begins or
@@ -47,12 +47,29 @@ static inline size_t stowi_kernel_tile_rows(size_t left) {
 typedef void (*stowi_kernel_stream_function)(size_t n, size_t depth, const float* a, const float* b,
                                              size_t b_row, float* c, bool goes_on);
 
+// Sixteen elements of c, each with a chain of |depth| steps; columns of b are |apart|, their
+// elements side by side, and every element of a is multiplied by alpha. The mode is not GO_ON.
+#define STOWI_KERNEL_TURNED_COLUMNS 16
+typedef void (*stowi_kernel_turned_function)(size_t depth, const float* a, size_t a_step,
+                                             float alpha, const float* b, size_t apart, float* c,
+                                             stowi_kernel_tile_mode mode);
+
+// c[i] = bias + a[0]·b[at[0] + i] + … + a[depth - 1]·b[at[depth - 1] + i] for i < count, one chain
+// that begins as the bias; up to 15 elements more are read behind those of b, and written to c.
+#define STOWI_KERNEL_WINDOW_MORE 15
+typedef void (*stowi_kernel_window_function)(size_t count, size_t depth, const float* a,
+                                             const float* b, const uint32_t* at, float bias,
+                                             float* c);
+
 typedef struct stowi_kernel_tiles {
   const char* name;
   size_t columns;  // of a tile
   stowi_kernel_tile_function tile;
+  const struct stowi_kernel_tiles* narrower;  // with fewer columns; NULL for one column
+  // Of the widest tiles of a machine alone:
   stowi_kernel_stream_function stream;
-  const struct stowi_kernel_tiles* narrower;  // with half the columns, or NULL
+  stowi_kernel_turned_function turned;
+  stowi_kernel_window_function window;
 } stowi_kernel_tiles;
 
 // All that this processor has, the plainest first; NULL from some |i| on.

@@ -1,6 +1,6 @@
 // What integer_gemm.c compiles once per instruction set. No guard: it is included with different
 // NAME, TARGET, WIDTH (of a tile's row) and, if there are vectors, LANES and MULTIPLY_ADD each
-// time.
+// time; with STREAM, if there is a function for streams already.
 
 #if defined(LANES)
 
@@ -111,28 +111,36 @@ static TARGET void NAME(widen)(const void* from, bool is_signed, int32_t zero, s
   }
 }
 
-#define DEFINE_STREAM(name, type)                                                             \
-  static TARGET void NAME(name)(uint32_t a, const type* b, const int16_t* zero, size_t count, \
-                                int32_t* restrict c) {                                        \
-    for (size_t j = 0; j < count; ++j) {                                                      \
-      c[j] = (int32_t)((uint32_t)c[j] + a * (uint32_t)(b[j] - zero[j]));                      \
-    }                                                                                         \
+#if defined(STREAM)
+#define STREAM_OF STREAM
+#else
+#define STREAM_OF NAME(stream)
+
+#define DEFINE_STREAM(name, type)                                                            \
+  static TARGET void NAME(name)(const int16_t* a, size_t steps, const type* b, size_t b_row, \
+                                size_t count, int32_t* restrict c) {                         \
+    for (size_t p = 0; p < steps; ++p) {                                                     \
+      for (size_t j = 0; j < count; ++j) {                                                   \
+        c[j] = (int32_t)((uint32_t)c[j] + (uint32_t)(a[p] * b[p * b_row + j]));              \
+      }                                                                                      \
+    }                                                                                        \
   }
 DEFINE_STREAM(stream_signed, int8_t)
 DEFINE_STREAM(stream_unsigned, uint8_t)
 #undef DEFINE_STREAM
 
-static TARGET void NAME(stream)(int32_t a, const void* b, bool is_signed, const int16_t* zero,
-                                size_t count, int32_t* c) {
+static TARGET void NAME(stream)(const int16_t* a, size_t steps, const void* b, size_t b_row,
+                                bool is_signed, size_t count, int32_t* c) {
   if (is_signed) {
-    NAME(stream_signed)((uint32_t)a, b, zero, count, c);
+    NAME(stream_signed)(a, steps, b, b_row, count, c);
   } else {
-    NAME(stream_unsigned)((uint32_t)a, b, zero, count, c);
+    NAME(stream_unsigned)(a, steps, b, b_row, count, c);
   }
 }
+#endif
 
 static const stowi_kernel_integer_tiles NAME(tiles) = {NAME_TEXT,  WIDTH,       NAME(tile),
-                                                       NAME(pack), NAME(widen), NAME(stream)};
+                                                       NAME(pack), NAME(widen), STREAM_OF};
 
 #undef NAME
 #undef NAME_TEXT
@@ -140,3 +148,5 @@ static const stowi_kernel_integer_tiles NAME(tiles) = {NAME_TEXT,  WIDTH,       
 #undef LANES
 #undef WIDTH
 #undef MULTIPLY_ADD
+#undef STREAM
+#undef STREAM_OF

@@ -3,13 +3,14 @@
 
 #include <string.h>
 
+#include "exec/kernels/support/machine.h"
 #include "exec/kernels/support/size.h"
 
 // ---------------------------------------------------------------------------------------------
 // Inner loops. Bytes minus their zero points are 16 bits wide. SSE2's multiply-add of 16-bit pairs
 // makes two steps along k one multiplication and one addition per column.
 
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(STOWI_KERNEL_X86)
 #include <immintrin.h>
 
 #define NAME(name) sse2_##name
@@ -20,12 +21,86 @@
 #define MULTIPLY_ADD(x, y) ((sse2_vector)_mm_madd_epi16((__m128i)(x), (__m128i)(y)))
 #include "exec/kernels/matrix/integer_body.h"
 
+// Two steps of 64 columns at a time, as pairs of 16 bits: the sums of all steps are in registers,
+// those of columns 0 to 3 and 8 to 11 of each 16 in one, the others in the next one.
+#define AVX2 __attribute__((target("avx2")))
+
+static inline __attribute__((always_inline)) AVX2 __m256i wide_bytes(const uint8_t* from,
+                                                                     bool is_signed) {
+  __m128i bytes = _mm_loadu_si128((const __m128i*)(const void*)from);
+  return is_signed ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes);
+}
+
+static inline __attribute__((always_inline)) AVX2 void stream_columns(const int16_t* a,
+                                                                      size_t steps,
+                                                                      const uint8_t* b,
+                                                                      size_t b_row, bool is_signed,
+                                                                      size_t vectors, int32_t* c) {
+  __m256i sums[4][2];
+  for (size_t v = 0; v < vectors; ++v) {
+    sums[v][0] = sums[v][1] = _mm256_setzero_si256();
+  }
+  for (size_t p = 0; p < steps; p += 2, b += 2 * b_row) {
+    const uint8_t* next = p + 1 < steps ? b + b_row : b;
+    int16_t pair[2] = {a[p], p + 1 < steps ? a[p + 1] : 0};
+    int32_t both;
+    memcpy(&both, pair, sizeof(both));
+    __m256i x = _mm256_set1_epi32(both);
+    for (size_t v = 0; v < vectors; ++v) {
+      __m256i first = wide_bytes(b + 16 * v, is_signed);
+      __m256i second = wide_bytes(next + 16 * v, is_signed);
+      __m256i low = _mm256_madd_epi16(x, _mm256_unpacklo_epi16(first, second));
+      __m256i high = _mm256_madd_epi16(x, _mm256_unpackhi_epi16(first, second));
+      sums[v][0] = _mm256_add_epi32(sums[v][0], low);
+      sums[v][1] = _mm256_add_epi32(sums[v][1], high);
+    }
+  }
+  for (size_t v = 0; v < vectors; ++v) {
+    __m256i* to = (__m256i*)(void*)(c + 16 * v);
+    __m256i low = _mm256_permute2x128_si256(sums[v][0], sums[v][1], 0x20);
+    __m256i high = _mm256_permute2x128_si256(sums[v][0], sums[v][1], 0x31);
+    _mm256_storeu_si256(to, _mm256_add_epi32(_mm256_loadu_si256(to), low));
+    _mm256_storeu_si256(to + 1, _mm256_add_epi32(_mm256_loadu_si256(to + 1), high));
+  }
+}
+
+static inline __attribute__((always_inline)) AVX2 void stream_bytes(const int16_t* a, size_t steps,
+                                                                    const uint8_t* b, size_t b_row,
+                                                                    bool is_signed, size_t count,
+                                                                    int32_t* c) {
+  size_t j = 0;
+  for (; j + 64 <= count; j += 64) {
+    stream_columns(a, steps, b + j, b_row, is_signed, 4, c + j);
+  }
+  for (; j + 16 <= count; j += 16) {
+    stream_columns(a, steps, b + j, b_row, is_signed, 1, c + j);
+  }
+  for (; j < count; ++j) {
+    uint32_t sum = (uint32_t)c[j];
+    for (size_t p = 0; p < steps; ++p) {
+      uint8_t byte = b[p * b_row + j];
+      sum += (uint32_t)(a[p] * (is_signed ? (int8_t)byte : (int32_t)byte));
+    }
+    c[j] = (int32_t)sum;
+  }
+}
+
+static AVX2 void stream_by_pairs(const int16_t* a, size_t steps, const void* b, size_t b_row,
+                                 bool is_signed, size_t count, int32_t* c) {
+  if (is_signed) {
+    stream_bytes(a, steps, b, b_row, true, count, c);
+  } else {
+    stream_bytes(a, steps, b, b_row, false, count, c);
+  }
+}
+
 #define NAME(name) avx2_##name
 #define NAME_TEXT "avx2"
 #define TARGET __attribute__((target("avx2")))
 #define LANES 8
 #define WIDTH 16
 #define MULTIPLY_ADD(x, y) ((avx2_vector)_mm256_madd_epi16((__m256i)(x), (__m256i)(y)))
+#define STREAM stream_by_pairs
 #include "exec/kernels/matrix/integer_body.h"
 
 #define NAME(name) avx512_##name
@@ -34,6 +109,7 @@
 #define LANES 16
 #define WIDTH 32
 #define MULTIPLY_ADD(x, y) ((avx512_vector)_mm512_madd_epi16((__m512i)(x), (__m512i)(y)))
+#define STREAM stream_by_pairs
 #include "exec/kernels/matrix/integer_body.h"
 #endif
 
@@ -47,14 +123,14 @@ const stowi_kernel_integer_tiles* stowi_kernel_integer_tiles_at(size_t i) {
   if (i == 0) {
     return &plain_tiles;
   }
-#if defined(__GNUC__) && defined(__x86_64__)
+#if defined(STOWI_KERNEL_X86)
   if (i == 1) {
     return &sse2_tiles;
   }
-  if (i == 2 && __builtin_cpu_supports("avx2")) {
+  if (i == 2 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX2) {
     return &avx2_tiles;
   }
-  if (i == 3 && __builtin_cpu_supports("avx512bw")) {
+  if (i == 3 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX512) {
     return &avx512_tiles;
   }
 #endif
@@ -75,12 +151,12 @@ static const stowi_kernel_integer_tiles* integer_tiles_best(void) {
 // contiguous: each is streamed past the row of c.
 
 enum {
-  DEPTH = 512,      // steps of k in a block, an even number
-  ROWS = 128,       // rows of a in a block
-  STREAM_ROWS = 2,  // products of so few rows are not packed
-  PIECE = 4096,     // columns that are streamed at a time
-  LEAN_PIECE = 32,  // the same without scratch
-  LEAN_DEPTH = 32,  // steps of k in a block without scratch, an even number
+  DEPTH = 512,         // steps of k in a block, an even number
+  ROWS = 128,          // rows of a in a block
+  STREAM_ROWS = 2,     // products of so few rows are not packed
+  STREAM_DEPTH = 512,  // steps that are streamed at a time
+  PIECE = 4096,        // and columns
+  LEAN_DEPTH = 32,     // steps of k in a block without scratch, an even number
 };
 
 static size_t even(size_t k) { return (k + 1) / 2 * 2; }
@@ -213,24 +289,35 @@ static void multiply_blocks(const stowi_kernel_integer_tiles* tiles,
   }
 }
 
-// |zero| is the whole scratch.
-static void multiply_stream(const stowi_kernel_integer_tiles* tiles,
-                            const stowi_kernel_integer_gemm* g, int16_t* zero) {
-  uint64_t room = stowi_kernel_integer_gemm_scratch(g->m, g->n, g->k) / sizeof(int16_t);
-  size_t piece = room < PIECE ? (size_t)room : PIECE;
-  for (size_t column = 0; column < g->n; column += piece) {
-    size_t columns = stowi_kernel_smaller(g->n - column, piece);
-    for (size_t j = 0; j < columns; ++j) {
-      zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
+// Columns of one row: the zero points of b are taken off at the end, all at once.
+static void stream_row(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
+                       size_t i, size_t column, size_t columns) {
+  int32_t* c = g->c + i * g->c_row + column;
+  int32_t a_zero = zero_at(g->a_zero, g->a_zero_step, i);
+  uint32_t whole = 0;
+  for (size_t step = 0; step < g->k; step += STREAM_DEPTH) {
+    int16_t a[STREAM_DEPTH];
+    size_t steps = stowi_kernel_smaller(g->k - step, STREAM_DEPTH);
+    for (size_t p = 0; p < steps; ++p) {
+      int32_t x = byte_at(&g->a, i, step + p) - a_zero;
+      a[p] = (int16_t)x;
+      whole += (uint32_t)x;
     }
-    for (size_t i = 0; i < g->m; ++i) {
-      int32_t* c = g->c + i * g->c_row + column;
-      memset(c, 0, columns * sizeof(int32_t));
-      for (size_t p = 0; p < g->k; ++p) {
-        int32_t a = byte_at(&g->a, i, p) - zero_at(g->a_zero, g->a_zero_step, i);
-        tiles->stream(a, (const uint8_t*)g->b.data + p * g->b.row + column, g->b.is_signed, zero,
-                      columns, c);
-      }
+    tiles->stream(a, steps, (const uint8_t*)g->b.data + step * g->b.row + column, g->b.row,
+                  g->b.is_signed, columns, c);
+  }
+  for (size_t j = 0; j < columns && g->b_zero != NULL; ++j) {
+    c[j] = (int32_t)((uint32_t)c[j] -
+                     whole * (uint32_t)zero_at(g->b_zero, g->b_zero_step, column + j));
+  }
+}
+
+// Added to what c holds.
+static void multiply_stream(const stowi_kernel_integer_tiles* tiles,
+                            const stowi_kernel_integer_gemm* g) {
+  for (size_t i = 0; i < g->m; ++i) {
+    for (size_t column = 0; column < g->n; column += PIECE) {
+      stream_row(tiles, g, i, column, stowi_kernel_smaller(g->n - column, PIECE));
     }
   }
 }
@@ -246,7 +333,8 @@ void stowi_kernel_integer_gemm_by(const stowi_kernel_integer_tiles* tiles,
   if (gemm->k == 0) {
     clear(gemm);
   } else if (gemm->m <= STREAM_ROWS && gemm->b.column == 1) {
-    multiply_stream(tiles, gemm, scratch);
+    clear(gemm);
+    multiply_stream(tiles, gemm);
   } else {
     multiply_blocks(tiles, gemm, scratch);
   }
@@ -258,7 +346,7 @@ void stowi_kernel_integer_gemm_alone(const stowi_kernel_integer_gemm* gemm, void
 
 // ---------------------------------------------------------------------------------------------
 // Without scratch: small blocks are packed on the stack. Products of one or two rows are streamed
-// in pieces, if the rows of b are contiguous.
+// if the rows of b are contiguous.
 
 static void multiply_lean(const stowi_kernel_integer_tiles* tiles,
                           const stowi_kernel_integer_gemm* g) {
@@ -280,22 +368,6 @@ static void multiply_lean(const stowi_kernel_integer_tiles* tiles,
   }
 }
 
-static void stream_piece(const stowi_kernel_integer_tiles* tiles,
-                         const stowi_kernel_integer_gemm* g, size_t column, size_t columns) {
-  int16_t zero[LEAN_PIECE];
-  for (size_t j = 0; j < columns; ++j) {
-    zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
-  }
-  for (size_t i = 0; i < g->m; ++i) {
-    int32_t a_zero = zero_at(g->a_zero, g->a_zero_step, i);
-    for (size_t p = 0; p < g->k; ++p) {
-      tiles->stream(byte_at(&g->a, i, p) - a_zero,
-                    (const uint8_t*)g->b.data + p * g->b.row + column, g->b.is_signed, zero,
-                    columns, g->c + i * g->c_row + column);
-    }
-  }
-}
-
 void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm, bool accumulate) {
   if (!accumulate) {
     clear(gemm);
@@ -305,7 +377,5 @@ void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm, bool 
     multiply_lean(tiles, gemm);
     return;
   }
-  for (size_t j = 0; j < gemm->n; j += LEAN_PIECE) {
-    stream_piece(tiles, gemm, j, stowi_kernel_smaller(gemm->n - j, LEAN_PIECE));
-  }
+  multiply_stream(tiles, gemm);
 }

@@ -61,9 +61,10 @@ typedef void (*stowi_kernel_integer_pack_function)(const void* b, size_t b_row, 
 typedef void (*stowi_kernel_integer_widen_function)(const void* from, bool is_signed, int32_t zero,
                                                     size_t count, int16_t* out);
 
-// c[j] += a · (b[j] - zero[j])
-typedef void (*stowi_kernel_integer_stream_function)(int32_t a, const void* b, bool is_signed,
-                                                     const int16_t* zero, size_t count, int32_t* c);
+// c[j] += a[0]·b[j] + a[1]·b[b_row + j] + … for |steps| rows of b and j < count
+typedef void (*stowi_kernel_integer_stream_function)(const int16_t* a, size_t steps, const void* b,
+                                                     size_t b_row, bool is_signed, size_t count,
+                                                     int32_t* c);
 
 typedef struct stowi_kernel_integer_tiles {
   const char* name;

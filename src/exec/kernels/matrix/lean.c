@@ -1,6 +1,6 @@
 // A tile of c has a chain's sums, which take a few steps of k at a time (gemm_tile.h), or all steps
 // at once where both factors are read where they are. What is copied of b serves all rows of the
-// tile, so that converting it or looking for it in an image costs an eighth of the products.
+// tile, so that converting it or looking for it in an image costs a sixth of the products.
 #include "exec/kernels/matrix/lean.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum {
   COLUMNS = STOWI_KERNEL_LEAN_COLUMNS,
-  TILE = 8 * COLUMNS,      // floats in a tile
+  TILE = 6 * COLUMNS,      // floats in a tile
   OWN_TILE = 4 * COLUMNS,  // the same, where tiles are in scratch
   STEPS = 4,               // of k that are copied at a time, of both factors
   COPIED = 4 * COLUMNS,    // floats that are copied at a time, of b alone, unless more are wanted

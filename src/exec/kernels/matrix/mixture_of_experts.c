@@ -17,6 +17,7 @@
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
 #include "exec/kernels/support/size.h"
+#include "exec/kernels/support/vector.h"
 
 typedef struct router {
   const stow_tensor* logits;   // [tokens, experts]
@@ -490,6 +491,14 @@ static const float* middle_of(const stow_kernel_call* call, const mixture* x, co
   return r->gated;
 }
 
+STOWI_KERNEL_LOOP(add_share, (const float* from, float share, float* to, size_t count),
+                  (from, share, to, count)) {
+  STOWI_KERNEL_INDEPENDENT
+  for (size_t j = 0; j < count; ++j) {
+    to[j] = stowi_kernel_fma(has_fma, share, from[j], to[j]);
+  }
+}
+
 static void run_rows(const stow_kernel_call* call, const mixture* x, const room* r, size_t expert,
                      size_t rows) {
   for (size_t i = 0; i < rows; ++i) {
@@ -500,10 +509,8 @@ static void run_rows(const stow_kernel_call* call, const mixture* x, const room*
   const float* middle = middle_of(call, x, r, expert, rows);
   expert_run(call, &x->second, expert, rows, middle, r->results, r->layers);
   for (size_t i = 0; i < rows; ++i) {
-    float* to = r->sums + r->tokens[i] * x->hidden;
-    for (size_t j = 0; j < x->hidden; ++j) {
-      to[j] += r->shares[i] * r->results[i * x->hidden + j];
-    }
+    add_share(r->results + i * x->hidden, r->shares[i], r->sums + r->tokens[i] * x->hidden,
+              x->hidden);
   }
 }
 

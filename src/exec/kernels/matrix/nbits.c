@@ -7,6 +7,7 @@
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/size.h"
+#include "exec/kernels/support/vector.h"
 
 // ---------------------------------------------------------------------------------------------
 // Unpacking: a loop over bytes for each width that divides a byte; other widths go bit by bit.
@@ -48,13 +49,44 @@ static void load_scales(const stowi_kernel_nbits* w, size_t column, size_t block
                         w->first_scale + column * w->blocks + block, count, out);
 }
 
-// Two weights in each byte.
-static void load_halves(const uint8_t* from, size_t bytes, float zero, float scale,
-                        float* restrict out) {
-  for (size_t i = 0; i < bytes; ++i) {
-    unsigned byte = from[i];
-    out[2 * i] = ((float)(int)(byte & 15U) - zero) * scale;
-    out[2 * i + 1] = ((float)(int)(byte >> 4) - zero) * scale;
+// Eight weights of four bytes.
+#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 9)
+typedef uint32_t eight_words __attribute__((vector_size(32)));
+typedef int32_t eight_ints __attribute__((vector_size(32)));
+typedef float eight_floats __attribute__((vector_size(32), aligned(4), may_alias));
+
+STOWI_KERNEL_INLINE void load_eight(const uint8_t* from, float zero, float scale, float* out) {
+  uint32_t word = (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
+                  (uint32_t)from[3] << 24;
+  eight_words words = {word, word, word, word, word, word, word, word};
+  eight_words codes = words >> (eight_words){0, 4, 8, 12, 16, 20, 24, 28} & 15;
+  *(eight_floats*)out = (__builtin_convertvector((eight_ints)codes, eight_floats) - zero) * scale;
+}
+#else
+STOWI_KERNEL_INLINE void load_eight(const uint8_t* from, float zero, float scale, float* out) {
+  for (size_t i = 0; i < 8; ++i) {
+    out[i] = ((float)(from[i / 2] >> (i % 2 * 4) & 15) - zero) * scale;
+  }
+}
+#endif
+
+// Two weights in each byte, of whole blocks or of a part of one.
+STOWI_KERNEL_LOOP(load_halves,
+                  (const uint8_t* restrict from, size_t blocks, size_t bytes, const float* zeros,
+                   const float* scales, float* restrict out),
+                  (from, blocks, bytes, zeros, scales, out)) {
+  for (size_t b = 0; b < blocks; ++b, from += bytes, out += 2 * bytes) {
+    float zero = zeros[b];
+    float scale = scales[b];
+    size_t i = 0;
+    for (; i + 4 <= bytes; i += 4) {
+      load_eight(from + i, zero, scale, out + 2 * i);
+    }
+    for (; i < bytes; ++i) {
+      int byte = from[i];
+      out[2 * i] = ((float)(byte & 15) - zero) * scale;
+      out[2 * i + 1] = ((float)(byte >> 4) - zero) * scale;
+    }
   }
 }
 
@@ -62,7 +94,7 @@ static void load_halves(const uint8_t* from, size_t bytes, float zero, float sca
 static void load_block(const uint8_t* from, size_t bits, size_t first, size_t count, float zero,
                        float scale, float* out) {
   if (bits == 4 && first % 2 == 0 && count % 2 == 0) {
-    load_halves(from + first / 2, count / 2, zero, scale, out);
+    load_halves(from + first / 2, 1, count / 2, &zero, &scale, out);
     return;
   }
   for (size_t i = 0; i < count; ++i) {
@@ -100,6 +132,14 @@ void stowi_kernel_nbits_load(const stowi_kernel_nbits* w, size_t column, size_t 
     float scales[RUN];
     load_zeros(w, column, block, blocks, zeros);
     load_scales(w, column, block, blocks, scales);
+    if (w->bits == 4 && w->block % 2 == 0 && first % w->block == 0 && end - first >= w->block) {
+      blocks = stowi_kernel_smaller(blocks, (end - first) / w->block);
+      load_halves(w->packed + (column * w->blocks + block) * w->blob, blocks, w->block / 2, zeros,
+                  scales, out);
+      first += blocks * w->block;
+      out += blocks * w->block;
+      continue;
+    }
     for (size_t i = 0; i < blocks; ++i) {
       size_t inside = first % w->block;
       size_t run = w->block - inside < end - first ? w->block - inside : end - first;

@@ -47,6 +47,10 @@ static linear_run run_at(const linear_task* t, size_t at, size_t end) {
     }
     run.index = t->has_inner ? row * t->inner + j : row;
     run.step = t->has_inner && t->inner > 1 ? 1 : 0;
+    if (t->inner == 1 && t->block == 1) {
+      length = t->axis - position;
+      run.step = 1;
+    }
     run.length = length < run.length ? length : run.length;
   }
   run.length = run.length < STOWI_KERNEL_BLOCK ? run.length : STOWI_KERNEL_BLOCK;
@@ -98,6 +102,27 @@ STOWI_KERNEL_LOOP(multiply,
   }
 }
 
+// Bytes as f32, in one pass.
+#define DEFINE_WIDEN(name, type)                                                                   \
+  STOWI_KERNEL_LOOP(name,                                                                          \
+                    (const type* restrict x, const float* scales, const float* zeros, size_t step, \
+                     size_t count, float* restrict out),                                           \
+                    (x, scales, zeros, step, count, out)) {                                        \
+    if (step == 0) {                                                                               \
+      const float scale = scales[0];                                                               \
+      const float zero = zeros[0];                                                                 \
+      for (size_t i = 0; i < count; ++i) {                                                         \
+        out[i] = ((float)x[i] - zero) * scale;                                                     \
+      }                                                                                            \
+      return;                                                                                      \
+    }                                                                                              \
+    for (size_t i = 0; i < count; ++i) {                                                           \
+      out[i] = ((float)x[i] - zeros[i]) * scales[i];                                               \
+    }                                                                                              \
+  }
+DEFINE_WIDEN(widen_signed, int8_t)
+DEFINE_WIDEN(widen_unsigned, uint8_t)
+
 static void quantize_range(void* user, size_t begin, size_t end, uint32_t worker) {
   const linear_task* t = (const linear_task*)user;
   float x[STOWI_KERNEL_BLOCK];
@@ -143,9 +168,17 @@ static void dequantize_range(void* user, size_t begin, size_t end, uint32_t work
   for (size_t at = begin; at < end;) {
     linear_run run = run_at(t, at, end);
     load_run(t, run, scales, zeros);
-    load_difference(t, at, run, x, zeros);
-    multiply(x, scales, zeros, run.step, run.length);
-    stowi_kernel_store_f32(t->out->dtype, t->out->data, at, run.length, x);
+    if (t->out->dtype == STOW_F32 && t->x->dtype == STOW_I8) {
+      widen_signed((const int8_t*)t->x->data + at, scales, zeros, run.step, run.length,
+                   (float*)t->out->data + at);
+    } else if (t->out->dtype == STOW_F32 && t->x->dtype == STOW_U8) {
+      widen_unsigned((const uint8_t*)t->x->data + at, scales, zeros, run.step, run.length,
+                     (float*)t->out->data + at);
+    } else {
+      load_difference(t, at, run, x, zeros);
+      multiply(x, scales, zeros, run.step, run.length);
+      stowi_kernel_store_f32(t->out->dtype, t->out->data, at, run.length, x);
+    }
     at += run.length;
   }
 }

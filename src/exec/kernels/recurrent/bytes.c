@@ -25,36 +25,36 @@ typedef struct chain {
   bool accumulate;
 } chain;
 
-#define SUM_CHAIN(type, rows, columns)                           \
-  do {                                                           \
-    float sums[rows][columns] = {{0}};                           \
-    for (size_t p = 0; p < k->depth; ++p) {                      \
-      const type* from = (const type*)k->b + p * k->b_row;       \
-      float b[columns];                                          \
-      for (size_t j = 0; j < (columns); ++j) {                   \
-        b[j] = ((float)from[j] - k->zero[j]) * k->scale[j];      \
-      }                                                          \
-      for (size_t i = 0; i < (rows); ++i) {                      \
-        float a = k->a[i * k->a_row + p];                        \
-        for (size_t j = 0; j < (columns); ++j) {                 \
-          sums[i][j] += b[j] * a;                                \
-        }                                                        \
-      }                                                          \
-    }                                                            \
-    for (size_t i = 0; i < (rows); ++i) {                        \
-      float* to = k->c + i * k->c_row;                           \
-      for (size_t j = 0; j < (columns); ++j) {                   \
-        to[j] = k->accumulate ? to[j] + sums[i][j] : sums[i][j]; \
-      }                                                          \
-    }                                                            \
+#define SUM_CHAIN(type, rows, columns)                                 \
+  do {                                                                 \
+    float sums[rows][columns] = {{0}};                                 \
+    for (size_t p = 0; p < k->depth; ++p) {                            \
+      const type* from = (const type*)k->b + p * k->b_row;             \
+      float b[columns];                                                \
+      for (size_t j = 0; j < (columns); ++j) {                         \
+        b[j] = ((float)from[j] - k->zero[j]) * k->scale[j];            \
+      }                                                                \
+      for (size_t i = 0; i < (rows); ++i) {                            \
+        float a = k->a[i * k->a_row + p];                              \
+        for (size_t j = 0; j < (columns); ++j) {                       \
+          sums[i][j] = stowi_kernel_fma(has_fma, b[j], a, sums[i][j]); \
+        }                                                              \
+      }                                                                \
+    }                                                                  \
+    for (size_t i = 0; i < (rows); ++i) {                              \
+      float* to = k->c + i * k->c_row;                                 \
+      for (size_t j = 0; j < (columns); ++j) {                         \
+        to[j] = k->accumulate ? to[j] + sums[i][j] : sums[i][j];       \
+      }                                                                \
+    }                                                                  \
   } while (0)
 
 STOWI_KERNEL_LOOP(one_signed, (const chain* k), (k)) { SUM_CHAIN(int8_t, 1, WIDE); }
 STOWI_KERNEL_LOOP(one_unsigned, (const chain* k), (k)) { SUM_CHAIN(uint8_t, 1, WIDE); }
 STOWI_KERNEL_LOOP(four_signed, (const chain* k), (k)) { SUM_CHAIN(int8_t, ROWS, NARROW); }
 STOWI_KERNEL_LOOP(four_unsigned, (const chain* k), (k)) { SUM_CHAIN(uint8_t, ROWS, NARROW); }
-static void single_signed(const chain* k) { SUM_CHAIN(int8_t, 1, 1); }
-static void single_unsigned(const chain* k) { SUM_CHAIN(uint8_t, 1, 1); }
+STOWI_KERNEL_LOOP(single_signed, (const chain* k), (k)) { SUM_CHAIN(int8_t, 1, 1); }
+STOWI_KERNEL_LOOP(single_unsigned, (const chain* k), (k)) { SUM_CHAIN(uint8_t, 1, 1); }
 
 typedef void (*sum_function)(const chain* k);
 

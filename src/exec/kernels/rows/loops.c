@@ -3,6 +3,7 @@
 #include "exec/kernels/rows/loops.h"
 
 #include <math.h>
+#include <stdint.h>
 
 #include "exec/kernels/support/math.h"
 #include "exec/kernels/support/vector.h"
@@ -28,10 +29,12 @@ LOOP_INLINE double stowi_kernel_add_lanes(const double* lanes) {
 }
 
 #define REAL float
+#define INTEGER int32_t
 #define BODY(name) name##_f32_body
 #define EXP stowi_kernel_expf
 #include "exec/kernels/rows/loops_body.h"
 #define REAL double
+#define INTEGER int64_t
 #define BODY(name) name##_f64_body
 #define EXP exp
 #include "exec/kernels/rows/loops_body.h"

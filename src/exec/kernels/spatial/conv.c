@@ -1,4 +1,4 @@
-// Convolution of floats as a matrix product, or row by row (conv_rows.c).
+// Convolution of floats as a matrix product, or channel by channel (depthwise.c, conv_f64.c).
 #include "exec/kernels/spatial/conv.h"
 
 #include "exec/kernels/matrix/gemm.h"
@@ -22,7 +22,7 @@
 #define LEAST_POSITIONS 64
 #define MOST_POSITIONS 1024
 #define STEP 16      // positions in a block are a multiple of it
-#define ROW_STEP 16  // of weights
+#define ROW_STEP 12  // of weights, whole panels
 
 typedef struct job {
   const stowi_kernel_conv* c;

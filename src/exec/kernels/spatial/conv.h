@@ -39,7 +39,7 @@ stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
 // In little room (conv_lean.c)
 
 // For what some positions read there is room: a whole chain, 33 KiB in all, or some steps, 3 KiB,
-// or a few, 2 KiB.
+// or a few, on the stack.
 typedef enum stowi_kernel_conv_room {
   STOWI_KERNEL_CONV_CHAIN = 1,
   STOWI_KERNEL_CONV_SOME,

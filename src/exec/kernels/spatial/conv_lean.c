@@ -10,7 +10,8 @@
 //     tap 2        [ . . . . . . ]
 //
 // Others, at the border or with strides, copy what they read: a chain's steps for all channels of
-// the result, if there is room, or a few steps each time that a tile needs them.
+// the result, if there is room, or a few steps each time that a tile needs them. These few need no
+// scratch: they are on the stack.
 #include "exec/kernels/matrix/gemm.h"
 #include "exec/kernels/matrix/gemm_tile.h"
 #include "exec/kernels/matrix/lean.h"
@@ -22,6 +23,7 @@
 #define NARROW 16
 #define SHORT 64  // the same, where copies are for many channels
 #define SOME 512  // floats of windows that are copied at a time, if there is some room
+#define OWN 1792  // bytes for a few steps that a worker has on its stack
 
 // One group of an image.
 typedef struct tiles {
@@ -309,7 +311,7 @@ static void make_chains(const tiles* t, const stowi_kernel_block* block, uint32_
 // Blocks of positions, and parts of channels
 
 enum {
-  ROWS = 64,  // many; in a part, if several workers share the work
+  ROWS = 60,  // many, whole panels; in a part, if several workers share the work
   EDGE = 8,   // positions
 };
 
@@ -374,10 +376,16 @@ static uint64_t room_size(const stowi_kernel_conv* c, stowi_kernel_conv_room roo
   return size > table ? size : table;
 }
 
+static bool is_on_stack(const stowi_kernel_conv* c, stowi_kernel_conv_room room) {
+  return room == STOWI_KERNEL_CONV_FEW && room_size(c, room) <= OWN;
+}
+
 uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c, stowi_kernel_conv_room room) {
   bool has_chains = !stowi_kernel_conv_is_half(c) && !is_pointwise(c) && c->depth != 0;
-  return room == STOWI_KERNEL_CONV_CHAIN && !has_chains ? UINT64_MAX
-                                                        : room_size(c, room) * c->call->workers;
+  if (room == STOWI_KERNEL_CONV_CHAIN && !has_chains) {
+    return UINT64_MAX;
+  }
+  return is_on_stack(c, room) ? 0 : room_size(c, room) * c->call->workers;
 }
 
 static void make_block(const tiles* t, const stowi_kernel_block* block, unsigned char* scratch) {
@@ -395,7 +403,10 @@ static void make_block(const tiles* t, const stowi_kernel_block* block, unsigned
 static void run_blocks(void* user, size_t begin, size_t end, uint32_t worker) {
   const tiles* all = user;
   const stowi_kernel_conv* c = all->c;
-  unsigned char* scratch = (unsigned char*)c->call->scratch + worker * room_size(c, all->room);
+  _Alignas(64) unsigned char own[OWN];
+  unsigned char* scratch = is_on_stack(c, all->room) ? own
+                                                     : (unsigned char*)c->call->scratch +
+                                                           worker * room_size(c, all->room);
   lines l = lines_of(c, all->room);
   size_t each = l.each * l.count * divide_up(c->out_channels, rows_of(c));
   for (size_t i = begin; i < end; ++i) {

@@ -5,18 +5,12 @@
 #include "exec/kernels/spatial/int_dots.h"
 
 #include "exec/kernels/support/size.h"
-
-// Into functions for wider vectors as well.
-#if defined(__GNUC__)
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-#else
-#define ALWAYS_INLINE inline
-#endif
+#include "exec/kernels/support/vector.h"
 
 #define CHUNK 16384  // products of 255 × 255 that fit in i32
 
-static ALWAYS_INLINE void dots_of_8(const int16_t* a, size_t a_row, const int16_t* b, size_t b_row,
-                                    size_t depth, uint32_t* sums) {
+STOWI_KERNEL_INLINE void dots_of_8(const int16_t* a, size_t a_row, const int16_t* b, size_t b_row,
+                                   size_t depth, uint32_t* sums) {
   int32_t s0 = 0;
   int32_t s1 = 0;
   int32_t s2 = 0;
@@ -43,7 +37,7 @@ static ALWAYS_INLINE void dots_of_8(const int16_t* a, size_t a_row, const int16_
   }
 }
 
-static ALWAYS_INLINE uint32_t dot(const int16_t* a, const int16_t* b, size_t depth) {
+STOWI_KERNEL_INLINE uint32_t dot(const int16_t* a, const int16_t* b, size_t depth) {
   int32_t sum = 0;
   for (size_t k = 0; k < depth; ++k) {
     sum += a[k] * b[k];
@@ -51,8 +45,8 @@ static ALWAYS_INLINE uint32_t dot(const int16_t* a, const int16_t* b, size_t dep
   return (uint32_t)sum;
 }
 
-static ALWAYS_INLINE void tile(const int16_t* a, const int16_t* b, size_t b_row, size_t depth,
-                               int32_t* out, size_t out_row) {
+STOWI_KERNEL_INLINE void tile(const int16_t* a, const int16_t* b, size_t b_row, size_t depth,
+                              int32_t* out, size_t out_row) {
   uint32_t sums[8] = {0};
   for (size_t k = 0; k < depth; k += CHUNK) {
     size_t count =
@@ -64,7 +58,7 @@ static ALWAYS_INLINE void tile(const int16_t* a, const int16_t* b, size_t b_row,
   }
 }
 
-static ALWAYS_INLINE void edge(const int16_t* a, const int16_t* b, size_t depth, int32_t* out) {
+STOWI_KERNEL_INLINE void edge(const int16_t* a, const int16_t* b, size_t depth, int32_t* out) {
   uint32_t sum = 0;
   for (size_t k = 0; k < depth; k += CHUNK) {
     sum +=
@@ -74,8 +68,8 @@ static ALWAYS_INLINE void edge(const int16_t* a, const int16_t* b, size_t depth,
   *out = (int32_t)sum;
 }
 
-static ALWAYS_INLINE void dots(const int16_t* a, size_t rows, const int16_t* b, size_t b_row,
-                               size_t columns, size_t depth, int32_t* out, size_t out_row) {
+STOWI_KERNEL_INLINE void dots(const int16_t* a, size_t rows, const int16_t* b, size_t b_row,
+                              size_t columns, size_t depth, int32_t* out, size_t out_row) {
   size_t tile_rows = rows / 4 * 4;
   size_t tile_columns = columns / 2 * 2;
   for (size_t r = 0; r < tile_rows; r += 4) {
@@ -90,15 +84,14 @@ static ALWAYS_INLINE void dots(const int16_t* a, size_t rows, const int16_t* b, 
   }
 }
 
-static ALWAYS_INLINE void products(const int16_t* a, const int16_t* b, size_t count,
-                                   int32_t* sums) {
+STOWI_KERNEL_INLINE void products(const int16_t* a, const int16_t* b, size_t count, int32_t* sums) {
   for (size_t i = 0; i < count; ++i) {
     sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)(a[i] * b[i]));
   }
 }
 
-static ALWAYS_INLINE void rows_of(const int16_t* a, size_t steps, const int16_t* b, size_t b_row,
-                                  size_t count, int32_t* sums) {
+STOWI_KERNEL_INLINE void rows_of(const int16_t* a, size_t steps, const int16_t* b, size_t b_row,
+                                 size_t count, int32_t* sums) {
   for (size_t i = 0; i < count; ++i) {
     uint32_t sum = (uint32_t)sums[i];
     for (size_t p = 0; p < steps; ++p) {
@@ -109,8 +102,8 @@ static ALWAYS_INLINE void rows_of(const int16_t* a, size_t steps, const int16_t*
 }
 
 // Numbers of steps as constants, so that vectors go along b.
-static ALWAYS_INLINE void add_rows(const int16_t* a, size_t steps, const int16_t* b, size_t b_row,
-                                   size_t count, int32_t* sums) {
+STOWI_KERNEL_INLINE void add_rows(const int16_t* a, size_t steps, const int16_t* b, size_t b_row,
+                                  size_t count, int32_t* sums) {
   size_t p = 0;
   for (; p + STOWI_KERNEL_INT_STEPS <= steps; p += STOWI_KERNEL_INT_STEPS) {
     rows_of(a + p, STOWI_KERNEL_INT_STEPS, b + p * b_row, b_row, count, sums);
@@ -123,64 +116,49 @@ static ALWAYS_INLINE void add_rows(const int16_t* a, size_t steps, const int16_t
   }
 }
 
-#if defined(__GNUC__) && defined(__x86_64__)
-__attribute__((target("avx2"))) static void dots_avx2(const int16_t* a, size_t rows,
-                                                      const int16_t* b, size_t b_row,
-                                                      size_t columns, size_t depth, int32_t* out,
-                                                      size_t out_row) {
-  dots(a, rows, b, b_row, columns, depth, out, out_row);
-}
-
+#if defined(STOWI_KERNEL_X86)
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni"))) static void dots_vnni(
     const int16_t* a, size_t rows, const int16_t* b, size_t b_row, size_t columns, size_t depth,
     int32_t* out, size_t out_row) {
   dots(a, rows, b, b_row, columns, depth, out, out_row);
 }
-
-__attribute__((target("avx2"))) static void products_avx2(const int16_t* a, const int16_t* b,
-                                                          size_t count, int32_t* sums) {
-  products(a, b, count, sums);
-}
-
-__attribute__((target("avx2"))) static void add_rows_avx2(const int16_t* a, size_t steps,
-                                                          const int16_t* b, size_t b_row,
-                                                          size_t count, int32_t* sums) {
-  add_rows(a, steps, b, b_row, count, sums);
-}
 #endif
 
-void stowi_kernel_int_dots(const int16_t* a, size_t rows, const int16_t* b, size_t b_row,
-                           size_t columns, size_t depth, int32_t* out, size_t out_row) {
-#if defined(__GNUC__) && defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512vl")) {
-    dots_vnni(a, rows, b, b_row, columns, depth, out, out_row);
-    return;
-  }
-  if (__builtin_cpu_supports("avx2")) {
-    dots_avx2(a, rows, b, b_row, columns, depth, out, out_row);
-    return;
-  }
-#endif
+STOWI_KERNEL_LOOP(best_dots,
+                  (const int16_t* a, size_t rows, const int16_t* b, size_t b_row, size_t columns,
+                   size_t depth, int32_t* out, size_t out_row),
+                  (a, rows, b, b_row, columns, depth, out, out_row)) {
   dots(a, rows, b, b_row, columns, depth, out, out_row);
 }
 
-void stowi_kernel_int_products(const int16_t* a, const int16_t* b, size_t count, int32_t* sums) {
-#if defined(__GNUC__) && defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) {
-    products_avx2(a, b, count, sums);
+STOWI_KERNEL_LOOP(best_products, (const int16_t* a, const int16_t* b, size_t count, int32_t* sums),
+                  (a, b, count, sums)) {
+  products(a, b, count, sums);
+}
+
+STOWI_KERNEL_LOOP(best_rows,
+                  (const int16_t* a, size_t steps, const int16_t* b, size_t b_row, size_t count,
+                   int32_t* sums),
+                  (a, steps, b, b_row, count, sums)) {
+  add_rows(a, steps, b, b_row, count, sums);
+}
+
+void stowi_kernel_int_dots(const int16_t* a, size_t rows, const int16_t* b, size_t b_row,
+                           size_t columns, size_t depth, int32_t* out, size_t out_row) {
+#if defined(STOWI_KERNEL_X86)
+  if (stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_VNNI) {
+    dots_vnni(a, rows, b, b_row, columns, depth, out, out_row);
     return;
   }
 #endif
-  products(a, b, count, sums);
+  best_dots(a, rows, b, b_row, columns, depth, out, out_row);
+}
+
+void stowi_kernel_int_products(const int16_t* a, const int16_t* b, size_t count, int32_t* sums) {
+  best_products(a, b, count, sums);
 }
 
 void stowi_kernel_int_rows(const int16_t* a, size_t steps, const int16_t* b, size_t b_row,
                            size_t count, int32_t* sums) {
-#if defined(__GNUC__) && defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) {
-    add_rows_avx2(a, steps, b, b_row, count, sums);
-    return;
-  }
-#endif
-  add_rows(a, steps, b, b_row, count, sums);
+  best_rows(a, steps, b, b_row, count, sums);
 }

@@ -7,27 +7,45 @@
 //       for (size_t i = 0; i < count; ++i) out[i] = in[i] * 2.0F;
 //     }
 //
-// defines the function `scale`.
+// defines the function `scale`. Inside, `has_fma` is for stowi_kernel_fma (fma.h).
 #ifndef STOWAGE_SRC_EXEC_KERNELS_SUPPORT_VECTOR_H_
 #define STOWAGE_SRC_EXEC_KERNELS_SUPPORT_VECTOR_H_
 
-#if defined(__GNUC__) && defined(__x86_64__)
-#define STOWI_KERNEL_AVX2 __attribute__((target("avx2")))
-#define STOWI_KERNEL_HAS_AVX2 __builtin_cpu_supports("avx2")
-#define STOWI_KERNEL_INLINE static inline __attribute__((always_inline))
-#define STOWI_KERNEL_LOOP(name, parameters, arguments)                            \
-  STOWI_KERNEL_INLINE void name##_body parameters;                                \
-  STOWI_KERNEL_AVX2 static void name##_avx2 parameters { name##_body arguments; } \
-  static void name parameters {                                                   \
-    if (STOWI_KERNEL_HAS_AVX2) {                                                  \
-      name##_avx2 arguments;                                                      \
-    } else {                                                                      \
-      name##_body arguments;                                                      \
-    }                                                                             \
-  }                                                                               \
-  STOWI_KERNEL_INLINE void name##_body parameters
+#include "exec/kernels/support/fma.h"
+#include "exec/kernels/support/machine.h"
+
+#if defined(__GNUC__)
+#define STOWI_KERNEL_MAY_IGNORE __attribute__((unused))
 #else
-#define STOWI_KERNEL_LOOP(name, parameters, arguments) static void name parameters
+#define STOWI_KERNEL_MAY_IGNORE
+#endif
+#define STOWI_KERNEL_LIST(...) __VA_ARGS__
+
+#define STOWI_KERNEL_LOOP_BODY(name, parameters)                             \
+  STOWI_KERNEL_INLINE void name##_body(STOWI_KERNEL_MAY_IGNORE bool has_fma, \
+                                       STOWI_KERNEL_LIST parameters)
+
+#if defined(STOWI_KERNEL_X86)
+#define STOWI_KERNEL_AVX2 __attribute__((target("avx2,fma")))
+#define STOWI_KERNEL_HAS_AVX2 (stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX2)
+#define STOWI_KERNEL_LOOP(name, parameters, arguments)                \
+  STOWI_KERNEL_LOOP_BODY(name, parameters);                           \
+  STOWI_KERNEL_AVX2 static void name##_avx2 parameters {              \
+    name##_body(true, STOWI_KERNEL_LIST arguments);                   \
+  }                                                                   \
+  static void name parameters {                                       \
+    if (STOWI_KERNEL_HAS_AVX2) {                                      \
+      name##_avx2 arguments;                                          \
+    } else {                                                          \
+      name##_body(STOWI_KERNEL_HAS_FMA, STOWI_KERNEL_LIST arguments); \
+    }                                                                 \
+  }                                                                   \
+  STOWI_KERNEL_LOOP_BODY(name, parameters)
+#else
+#define STOWI_KERNEL_LOOP(name, parameters, arguments)                                            \
+  STOWI_KERNEL_LOOP_BODY(name, parameters);                                                       \
+  static void name parameters { name##_body(STOWI_KERNEL_HAS_FMA, STOWI_KERNEL_LIST arguments); } \
+  STOWI_KERNEL_LOOP_BODY(name, parameters)
 #endif
 
 // Before a loop whose rounds do not touch each other's elements: the result is an operand, at the

@@ -1,0 +1,248 @@
+// The data of formula plans, shared by the files that make, read, evaluate and write them. The
+// checker may read these fields too, but calls nothing declared here.
+//     make.c       plans at points, until every point has a good structure
+//     survey.c     what only effects know, at every point: scratch, and what is kept
+//     links.c      where values lie in their roots, as expressions
+//     region.c     a structure, of the plan at one point
+//     walk.c       offsets, arena and load at a point
+//     at.c         the plan at a point
+//     terms.c      arenas as formulas
+//     fit.c        what fits into a capacity
+#ifndef STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_
+#define STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_
+
+#include <stowage/formula.h>
+
+#include "graph/api.h"
+#include "place/api.h"
+#include "plan/plan_internal.h"
+
+// A number that depends on the point: an expression in the twin's dims, or a table.
+typedef struct stowi_plan_formula_expr {
+  stow_dim dim;           // STOW_DIM_INVALID: a table
+  const uint64_t* table;  // by point; owned by the formula
+} stowi_plan_formula_expr;
+
+typedef struct stowi_plan_formula_value {
+  stow_value root;
+  uint32_t bytes;  // expressions: its bytes,
+  uint32_t inner;  // and where they begin in the root
+  uint32_t begin;  // as in a plan
+  uint32_t end;
+  uint8_t alignment_log2;
+  bool has_slot;  // unless it is empty at a point
+} stowi_plan_formula_value;
+
+typedef enum stowi_plan_formula_kind {
+  STOWI_PLAN_FORMULA_ROOT,
+  STOWI_PLAN_FORMULA_SCRATCH,
+  STOWI_PLAN_FORMULA_RESERVED
+} stowi_plan_formula_kind;
+
+typedef struct stowi_plan_formula_buffer {
+  stowi_plan_formula_kind kind;
+  uint32_t id;     // a value, or index among the reserved ranges
+  uint32_t index;  // of the scratch within its node, which is |id|
+  uint32_t size;   // an expression
+  uint64_t guard;
+  uint64_t empty_size;  // bytes at points at which the size is 0
+  uint64_t most;        // of what is kept between runs: its largest size, for all above it; else 0
+  uint32_t first_part;  // up to that of the next buffer
+} stowi_plan_formula_buffer;
+
+// Bytes [low, high) of a buffer over steps [begin, end): low is the smallest of its first terms,
+// high the largest of the others plus the buffer's guard.
+typedef struct stowi_plan_formula_part {
+  uint32_t buffer;
+  uint32_t begin;
+  uint32_t end;
+  uint32_t first_low;   // into the region's terms
+  uint32_t first_high;  // up to the first low one of the next part
+  bool at_bottom;
+  bool at_top;
+} stowi_plan_formula_part;
+
+// First and last values of the symbols, as numbers of steps from their least.
+typedef struct stowi_plan_formula_box {
+  uint32_t region;
+  uint64_t first[STOW_MAX_RANK];
+  uint64_t last[STOW_MAX_RANK];
+} stowi_plan_formula_box;
+
+// A structure.
+typedef struct stowi_plan_formula_region {
+  size_t planned_at;
+  stowi_plan_facts facts;
+  stow_node* order;                  // step_count of them
+  stowi_plan_formula_value* values;  // value_count of them
+  size_t buffer_count;
+  stowi_plan_formula_buffer* buffers;   // roots by id, scratch by node and index, reserved ranges;
+                                        // one more entry ends the last one's parts
+  stowi_place_constraint* constraints;  // by buffer
+  size_t reserved_count;
+  stowi_plan_span* reserved;
+  size_t part_count;
+  stowi_plan_formula_part* parts;  // by buffer, then time; one more entry ends the last one's terms
+  size_t term_count;
+  uint32_t* terms;    // expressions
+  size_t used_count;  // different ones among terms and sizes of buffers
+  uint32_t* used;
+  stowi_place_orientation* orientation;
+  uint64_t* arena;  // by point; UINT64_MAX: does not hold there
+  uint64_t* load;
+  size_t sum_count;  // the arena is at most the largest of these, at every point of the region,
+  stow_dim* sums;
+  uint64_t slack;  // and less by at most this; UINT64_MAX: it may be larger
+} stowi_plan_formula_region;
+
+struct stow_formula {
+  stow_allocator allocator;
+  stowi_graph_twin* twin;
+  stow_graph* graph;  // the twin's, with symbols
+  uint64_t fingerprint;
+  uint32_t value_count;
+  uint32_t step_count;
+  char strategy[65];
+  size_t symbol_count;  // with ranges
+  size_t* symbols;      // their indices in the graph
+  stow_dim_range* ranges;
+  size_t all_symbols;  // of the graph
+  size_t point_count;
+  STOWI_VEC(stowi_plan_formula_expr) exprs;
+  STOWI_VEC(uint64_t*) tables;
+  STOWI_VEC(stowi_plan_formula_region*) regions;
+  STOWI_VEC(stowi_plan_formula_box) boxes;  // by region, then in order of their first points
+  uint32_t* region_at;                      // by point
+  size_t plan_count;
+};
+
+// ---------------------------------------------------------------------------------------------
+// formula.c
+
+// A formula without regions.
+stow_status stowi_plan_formula_create(const stow_graph* graph, stow_allocator allocator,
+                                      stow_diag* diag, stow_formula** out_formula);
+void stowi_plan_formula_region_destroy(stow_formula* formula, stowi_plan_formula_region* region);
+// The number of the expression, added if it is new.
+stow_status stowi_plan_formula_add_dim(stow_formula* formula, stow_dim dim, uint32_t* out_expr);
+// The same of |table|, which is copied.
+stow_status stowi_plan_formula_add_table(stow_formula* formula, const uint64_t* table,
+                                         uint32_t* out_expr);
+// Values of all symbols of the graph at |point|.
+void stowi_plan_formula_values(const stow_formula* formula, size_t point, int64_t* out_values);
+// Fills the boxes from |region_at|.
+stow_status stowi_plan_formula_make_boxes(stow_formula* formula);
+bool stowi_plan_formula_is_in_box(const stow_formula* formula, const stowi_plan_formula_box* box,
+                                  size_t point);
+// Fails with the status and the message of the dims table.
+stow_status stowi_plan_formula_fail_dim(const stow_formula* formula, stow_value value,
+                                        stow_diag* diag);
+
+// ---------------------------------------------------------------------------------------------
+// What making needs besides
+
+typedef struct stowi_plan_formula_maker {
+  stow_formula* formula;
+  stow_formula_effects effects;
+  stow_plan_options options;
+  stow_allocator allocator;
+  stow_diag* diag;
+  int64_t* values;       // of all symbols, at the point that the twin is bound to
+  size_t scratch_count;  // sizes at every point, by node and index; none if there is no scratch
+  struct stowi_plan_formula_scratch* scratch;
+  size_t kept_count;
+  struct stowi_plan_formula_kept* kept;
+} stowi_plan_formula_maker;
+
+typedef struct stowi_plan_formula_scratch {
+  stow_node node;
+  uint32_t index;
+  uint32_t size;  // expression
+} stowi_plan_formula_scratch;
+
+// A value that is kept between runs, and its place.
+typedef struct stowi_plan_formula_kept {
+  stow_value value;
+  uint64_t offset;
+  uint64_t most;  // bytes at any point
+} stowi_plan_formula_kept;
+
+// make.c: checks |given|, which may be NULL, and copies it and its planning options.
+stow_status stowi_plan_formula_load_options(const stow_formula_options* given,
+                                            stow_formula_options* out, stow_plan_options* out_plan,
+                                            stow_diag* diag);
+// Effects at the point that the twin is bound to; end them with stowi_plan_formula_end_effects.
+stow_status stowi_plan_formula_begin_effects(const stow_formula_effects* source,
+                                             const stow_graph* bound, stow_allocator allocator,
+                                             stow_diag* diag, stow_effects** out_effects);
+void stowi_plan_formula_end_effects(const stow_formula_effects* source, stow_effects* effects);
+// Binds the twin to |point|.
+stow_status stowi_plan_formula_bind(stowi_plan_formula_maker* maker, size_t point);
+
+// survey.c: sizes of all scratch at every point, and places for what is kept.
+stow_status stowi_plan_formula_survey(stowi_plan_formula_maker* maker);
+// NULL: there is none.
+const stowi_plan_formula_scratch* stowi_plan_formula_scratch_of(
+    const stowi_plan_formula_maker* maker, stow_node node, uint32_t index);
+
+// links.c: bytes of all values, and their places in the roots of |plan|, as expressions:
+// |out_bytes| and |out_inner| have an entry for each value. |plan| is of the graph at the point
+// that the twin is bound to, and |maker->values| has; the twin is unbound afterwards.
+stow_status stowi_plan_formula_find_places(stowi_plan_formula_maker* maker, const stow_plan* plan,
+                                           const stow_effects* effects, stow_dim* out_bytes,
+                                           stow_dim* out_inner);
+
+// region.c: the structure of |plan|, made at |point|, which the twin is bound to; it is unbound
+// afterwards.
+stow_status stowi_plan_formula_region_create(stowi_plan_formula_maker* maker, size_t point,
+                                             stow_plan* plan, stow_effects* effects,
+                                             stowi_plan_formula_region** out_region);
+
+// walk.c: arenas and loads of |region| at all points.
+stow_status stowi_plan_formula_measure(stow_formula* formula, stowi_plan_formula_region* region,
+                                       stow_diag* diag);
+// Evaluates |region| at |point|; false if a fixed buffer does not hold there, or a number
+// overflows.
+bool stowi_plan_formula_walk_region(stow_formula_walk* walk,
+                                    const stowi_plan_formula_region* region, size_t point);
+
+struct stow_formula_walk {
+  stow_allocator allocator;
+  const stow_formula* formula;
+  const stowi_plan_formula_region* region;  // where it is; NULL before the first point
+  size_t point;
+  size_t buffer_capacity;
+  size_t part_capacity;
+  int64_t* values;    // of all symbols
+  size_t expr_count;  // numbers of expressions at the point, computed when they are needed
+  uint64_t* numbers;
+  uint32_t* computed;  // by expression: the visit in which it was
+  uint32_t visit;
+  uint64_t* low;  // by part
+  uint64_t* high;
+  uint64_t* offsets;    // by buffer
+  uint32_t* buffer_of;  // by value: that of a root; UINT32_MAX: it has none
+  uint64_t arena;
+};
+// The number of an expression at the walk's point; UINT64_MAX if it has none.
+uint64_t stowi_plan_formula_compute(stow_formula_walk* walk, uint32_t expr);
+static inline uint64_t stowi_plan_formula_number(stow_formula_walk* walk, uint32_t expr) {
+  return walk->computed[expr] == walk->visit ? walk->numbers[expr]
+                                             : stowi_plan_formula_compute(walk, expr);
+}
+// The bytes of a buffer there, without its guard.
+uint64_t stowi_plan_formula_size(stow_formula_walk* walk, const stowi_plan_formula_buffer* buffer);
+
+// formats/write_formula.c, formats/save_formula.c
+stow_status stowi_plan_formula_write_saved(const stow_formula* formula, stow_writer writer);
+stow_status stowi_plan_formula_write_json(const stow_formula* formula, stow_writer writer);
+
+// terms.c: the arena of each region as the largest of a few sums.
+stow_status stowi_plan_formula_find_sums(stow_formula* formula, stow_diag* diag);
+
+// at.c: the plan of |region| at the walk's point.
+stow_status stowi_plan_formula_plan_at(stow_formula_walk* walk, const stow_graph* bound,
+                                       const stow_effects* effects, stow_allocator allocator,
+                                       stow_diag* diag, stow_plan** out_plan);
+
+#endif  // STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_

@@ -1,0 +1,150 @@
+# Ranges of shapes: one plan for all of them, its formats, what is proven of it, what fits.
+. "$(dirname "$0")/harness.sh"
+
+cat >"$work/mlp.stow" <<'END'
+graph @mlp {
+  range ?seq = 1..40
+  %0 = input "x" : f32[?seq, 16]
+  %1 = param "w" : f32[16, 64]
+  %2 = matmul(%0, %1) : f32[?seq, 64]
+  %3 = relu(%2) : f32[?seq, 64]
+  %4 = param "v" : f32[64, 16]
+  %5 = matmul(%3, %4) : f32[?seq, 16]
+  %6 "y" = add(%5, %0) : f32[?seq, 16]
+  return %6
+}
+END
+
+run plan "$work/mlp.stow"
+expect 0 ARangeInTheFile
+says "seq=1..40: 40 points"
+says "largest arena            23552 B   23.0 KiB   at seq=40, aligned to 64 B"
+says "largest gap     0.00 %"
+says "arena         384*seq + 8192"
+says "checked         yes"
+says "seq=40  23552  23552  0.00 %     100.0 %       0"
+run plan "$work/mlp.stow" --bind seq=4..8/2
+expect 0 APartOfIt
+says "seq=4..8/2: 3 points"
+run plan "$work/mlp.stow" --bind seq=8
+expect 0 OneValueIsAPlanAsBefore
+says "arena                    11264 B"
+
+# A transpose of one row is a view: another structure.
+cat >"$work/turn.stow" <<'END'
+graph @turn {
+  range ?seq = 1..20
+  %0 = input "x" : f32[?seq, 8, 4]
+  %1 = exp(%0) : f32[?seq, 8, 4]
+  %2 = transpose(%1) {perm = [1, 0, 2]} : f32[8, ?seq, 4]
+  %3 = tanh(%2) : f32[8, ?seq, 4]
+  return %3
+}
+END
+run plan "$work/turn.stow"
+expect 0 TwoRegions
+says "seq=2..20"
+says "planned at    seq=1:"
+
+run plan "$work/mlp.stow" --format json
+expect 0 Json
+says '"stowage_formula": 1'
+says '{"at": [40], "region": 0, "arena_size": 23552, "load": 23552}'
+run plan "$work/mlp.stow" --format plan -o "$work/mlp.plan"
+expect 0 Saved
+run check "$work/mlp.stow" "$work/mlp.plan"
+expect 0 TheSavedPlanIsProven
+says "ok: @mlp, 40 points, 1 region, arena of at most 23552 bytes"
+run check "$work/mlp.stow" "$work/mlp.plan" --bind seq=1..39
+expect 3 OtherRanges
+complains "the plan was made for a graph with fingerprint"
+grep -v '^# above=' "$work/mlp.plan" >"$work/loose.plan"
+run check "$work/mlp.stow" "$work/loose.plan"
+expect 1 APlanWithoutPairs
+complains "two that are live together are not above each other"
+sed 's/^# region=.*/# region=40,yes,yes/' "$work/mlp.plan" >"$work/far.plan"
+run check "$work/mlp.stow" "$work/far.plan"
+expect 3 APointOutOfRange
+
+run plan "$examples/encoder.onnx" --bind batch=1,length=1..24 --format plan -o "$work/encoder.plan"
+expect 0 AModel
+run check "$examples/encoder.onnx" "$work/encoder.plan" --bind batch=1,length=1..24
+expect 0 AModelIsProven
+
+# The header gives the numbers of the JSON, offsets included.
+run plan "$work/turn.stow" --format c -o "$work/turn.h"
+expect 0 AHeader
+cat >"$work/main.c" <<'END'
+#include <stdio.h>
+#include "turn.h"
+int main(void) {
+  size_t offsets[TURN_VALUES];
+  for (int64_t seq = 0; seq <= 21; ++seq) {
+    size_t arena = turn_offsets(seq, offsets);
+    if (arena != turn_arena(seq)) return 1;
+    if (arena != 0) printf("{\"at\": [%d], \"arena_size\": %zu}\n", (int)seq, arena);
+    for (size_t i = 0; arena != 0 && i < TURN_VALUES; ++i)
+      if (offsets[i] >= arena || offsets[i] % TURN_ALIGNMENT != 0) return 1;
+  }
+  return 0;
+}
+END
+name=TheHeaderComputesTheSame
+if command -v "${CC:-cc}" >/dev/null 2>&1; then
+  run plan "$work/turn.stow" --format json
+  sed -n 's/^    \({"at": .*\), "region": [0-9]*\(, "arena_size": [0-9]*\), .*/\1\2}/p' "$out" \
+    >"$work/expected"
+  if "${CC:-cc}" -std=c11 -Wall -Wextra -Werror -o "$work/main" "$work/main.c" 2>"$err" &&
+    "$work/main" >"$work/given" && cmp -s "$work/expected" "$work/given" &&
+    [ -s "$work/expected" ]; then
+    pass
+  else
+    fail "other numbers, or it does not compile"
+  fi
+else
+  skip "no C compiler"
+fi
+
+run fit "$work/mlp.stow" --capacity 12KiB
+expect 0 TheLargestThatFits
+says "largest         seq=10: fits; arena 12032 B, load 12032 B"
+says "larger          seq=11: does not fit: proven"
+run fit "$work/mlp.stow" --capacity 12KiB --json
+expect 0 TheAnswerAsJson
+says '"largest": {"at": 10, "verdict": "fits", "arena_size": 12032, "load": 12032}'
+run fit "$work/mlp.stow" --capacity 1MiB
+expect 0 EverythingFits
+says "largest         seq=40: fits"
+run fit "$work/mlp.stow" --capacity 8000 --bind seq=1..3
+expect 1 NothingFits
+says "largest         none"
+complains "no value of the range fits"
+run fit "$examples/encoder.onnx" --bind batch=1,length=? --capacity 10KiB
+expect 0 AnUnknownLength
+says "largest         length="
+
+run fit "$work/mlp.stow"
+expect 2 NoCapacity
+complains "give --capacity SIZE"
+run fit "$work/mlp.stow" --capacity 1KiB --bind seq=3
+expect 2 NoRange
+complains "every symbol has one value"
+run fit "$examples/encoder.onnx" --bind batch=1..2,length=1..4 --capacity 1KiB
+expect 2 TwoRanges
+complains "2 symbols have ranges"
+run plan "$work/mlp.stow" --bind seq=?
+expect 2 AQuestionIsForFit
+run plan "$work/mlp.stow" --capacity 1KiB
+expect 2 ACapacityIsForFit
+complains "for a range use stowage fit"
+run plan "$work/mlp.stow" --explain
+expect 2 ExplainedIsOneShape
+complains "--explain is for one shape, not for a range"
+run plan "$work/mlp.stow" --format csv
+expect 2 NoCsv
+complains "a plan of a range is a summary, json, plan or c"
+run plan "$examples/encoder.onnx" --bind batch=1,length=1..1000000000
+expect 3 TooManyPoints
+complains "give smaller ranges or larger steps"
+
+finish

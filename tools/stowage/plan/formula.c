@@ -1,0 +1,143 @@
+// Plans of ranges: the same request as for one shape, with effects that are asked for at every
+// point.
+#include "plan/formula.h"
+
+#include <stdlib.h>
+
+#include "files/output.h"
+
+struct cli_formula_local {
+  cli_formula_local* next;
+  stow_effects* effects;
+  stow_prepared* prepared;
+};
+
+static stow_status begin_effects(void* user, const stow_graph* bound, stow_allocator allocator,
+                                 stow_diag* diag, stow_effects** out_effects) {
+  cli_formula* s = user;
+  const cli_plan_job* job = s->job;
+  cli_formula_local* own = calloc(1, sizeof *own);
+  if (own == NULL) {
+    return STOW_ERR_OUT_OF_MEMORY;
+  }
+  stow_status status = STOW_OK;
+  if (job->runs == NULL) {
+    status = stow_effects_create(bound, allocator, diag, &own->effects);
+  } else {
+    status = stow_prepare(bound, job->runs, allocator, diag, &own->prepared);
+    own->effects = status == STOW_OK ? stow_prepared_effects(own->prepared) : NULL;
+  }
+  if (status == STOW_OK) {
+    s->code = cli_effects_apply(&job->request.io, bound, NULL, own->effects);
+    status = s->code == CLI_YES ? STOW_OK : STOW_ERR_CONFLICT;
+  }
+  if (status != STOW_OK) {
+    stow_prepared_destroy(own->prepared);
+    free(own);
+    return status;
+  }
+  own->next = s->first;
+  s->first = own;
+  *out_effects = own->effects;
+  return STOW_OK;
+}
+
+static void end_effects(void* user, stow_effects* effects) {
+  cli_formula* s = user;
+  cli_formula_local** at = &s->first;
+  while ((*at)->effects != effects) {
+    at = &(*at)->next;
+  }
+  cli_formula_local* own = *at;
+  *at = own->next;
+  if (own->prepared == NULL) {
+    stow_effects_destroy(own->effects);
+  }
+  stow_prepared_destroy(own->prepared);
+  free(own);
+}
+
+// What is for one shape, or one graph.
+static cli_exit check_request(const cli_plan_request* request) {
+  const char* option = request->layout_from != NULL                   ? "layout-from"
+                       : request->start != NULL                       ? "start"
+                       : request->explain                             ? "explain"
+                       : cli_plan_request_order_file(request) != NULL ? "order FILE"
+                                                                      : NULL;
+  return option == NULL ? CLI_YES
+                        : cli_fail(CLI_USAGE, "--%s is for one shape, not for a range", option);
+}
+
+void cli_formula_take_effects(cli_formula* f, const cli_plan_job* job) {
+  *f = (cli_formula){.job = job, .code = CLI_YES};
+  stow_formula_options_init(&f->options);
+  f->options.effects = (stow_formula_effects){begin_effects, end_effects, f};
+}
+
+cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job) {
+  cli_formula_take_effects(f, job);
+  CLI_TRY(check_request(&job->request));
+  CLI_TRY(cli_plan_request_options(&job->request, &f->plan));
+  f->plan.rewrite = job->stamp[0] == '\0' ? NULL : job->stamp;
+  f->plan.capacity = STOW_NO_CAPACITY;
+  bool is_model = cli_source_is_model(&job->source);
+  bool is_free = cli_plan_request_order(&job->request, is_model) == CLI_ORDER_AUTO;
+  f->plan.order = is_free ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;
+  f->options.plan = &f->plan;
+  stow_diag diag = cli_diag();
+  stow_allocator heap = stow_allocator_default();
+  stow_status status = stow_formula_make(job->graph, &f->options, heap, &diag, &f->formula);
+  if (status != STOW_OK) {
+    return f->code != CLI_YES ? f->code
+                              : cli_fail_graph(job->source.label, job->graph, status, &diag);
+  }
+  status = stow_formula_check(f->formula, &f->options.effects, heap, &diag);
+  if (status == STOW_ERR_VIOLATION) {
+    return cli_fail(CLI_NO, "internal error: the plan is wrong: %s", cli_diag_text(status, &diag));
+  }
+  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+}
+
+void cli_formula_free(cli_formula* f) {
+  stow_formula_destroy(f->formula);
+  f->formula = NULL;
+}
+
+static cli_exit write_formula(const stow_formula* formula, const cli_plan_job* job,
+                              cli_output* output) {
+  switch (job->request.format) {
+    case CLI_FORMAT_SUMMARY: cli_formula_print(formula, job, output); return CLI_YES;
+    case CLI_FORMAT_JSON:
+      return cli_output_reported(
+          stow_formula_write(formula, STOW_PLAN_JSON, cli_output_writer(output)), NULL);
+    case CLI_FORMAT_PLAN:
+      return cli_output_reported(
+          stow_formula_write(formula, STOW_PLAN_SAVED, cli_output_writer(output)), NULL);
+    case CLI_FORMAT_C: {
+      stow_diag diag = cli_diag();
+      stow_status status =
+          stow_formula_write_c(formula, job->request.c_prefix, cli_output_writer(output), &diag);
+      return cli_output_reported(status, &diag);
+    }
+    default:
+      return cli_fail(CLI_USAGE, "--format: a plan of a range is a summary, json, plan or c");
+  }
+}
+
+cli_exit cli_formula_run(cli_plan_job* job) {
+  if (job->request.capacity != STOW_NO_CAPACITY) {
+    return cli_fail(CLI_USAGE, "--capacity is for one shape; for a range use stowage fit");
+  }
+  cli_formula f;
+  cli_exit code = cli_formula_make(&f, job);
+  if (code == CLI_YES) {
+    cli_output output;
+    code = cli_output_open(&output, job->request.output);
+    if (code == CLI_YES) {
+      code = write_formula(f.formula, job, &output);
+    }
+    code = cli_output_end(&output, code);
+  }
+  cli_formula_free(&f);
+  return code;
+}
