@@ -94,6 +94,10 @@ STOW_API stow_status stow_effects_allow_in_place(stow_effects* effects, stow_nod
 // it. Takes precedence over stow_effects_allow_in_place.
 STOW_API stow_status stow_effects_forbid_in_place(stow_effects* effects, stow_node node, size_t k,
                                                   size_t operand, stow_diag* diag);
+// |node| must be run in one call for all rows, so its operands and results are dense. Of no effect
+// unless stow_plan_options.least_row allows others.
+STOW_API stow_status stow_effects_forbid_rows(stow_effects* effects, stow_node node,
+                                              stow_diag* diag);
 // Result |k| of |node| is a view of operand |operand|, from byte |offset| on, although its op does
 // not define it so. Not for ops that own regions or write into an operand.
 STOW_API stow_status stow_effects_place_inside(stow_effects* effects, stow_node node, size_t k,

@@ -222,8 +222,8 @@ STOW_API stow_status stow_exec_fill(stow_exec* exec, stow_value value, stow_diag
 // The current bytes of a value, such as an output after a run, with its actual dims. The bytes of
 // other values may have been reused; those of a weight that is packed, or whose kernels need no
 // alignment, are the graph's, aligned as they are there; a folded one that is packed has none.
-// |out_tensor| is borrowed until the next run, bind or input. STOW_ERR_NOT_FOUND if the value has
-// neither a slot nor bound bytes.
+// A pitched value (stow_plan_value) has strides; outputs never are. |out_tensor| is borrowed until
+// the next run, bind or input. STOW_ERR_NOT_FOUND if the value has neither a slot nor bound bytes.
 STOW_API stow_status stow_exec_value(const stow_exec* exec, stow_value value, stow_diag* diag,
                                      stow_tensor* out_tensor);
 

@@ -53,8 +53,9 @@ typedef struct stow_tensor {
   stow_dtype dtype;
   uint32_t rank;
   int64_t dims[STOW_MAX_RANK];  // in elements; those at rank and above are 0
-  // Distance between neighbours along each dim, in elements; all 0: dense. Only dense tensors are
-  // supported: kernels can ignore strides, and leave those of their results 0.
+  // Distance between neighbours along each dim, in elements; all 0: dense. Kernels get dense
+  // tensors only: they can ignore strides, and leave those of their results 0. Pitched values have
+  // strides where an executor shows them (stow_exec_value, stow_exec_event).
   int64_t strides[STOW_MAX_RANK];
 } stow_tensor;
 

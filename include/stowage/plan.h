@@ -92,6 +92,9 @@ typedef enum stow_order {
 // Defaults of stow_plan_options.nodes and .patience.
 #define STOW_PLAN_DEFAULT_NODES 1000000
 #define STOW_PLAN_DEFAULT_PATIENCE 32000
+// For stow_plan_options.least_row: calls of kernels for shorter rows cost more than they compute.
+#define STOW_PLAN_LEAST_ROW 4096
+
 // Default of stow_plan_options.order_nodes.
 #define STOW_ORDER_DEFAULT_NODES 2000000
 
@@ -147,6 +150,11 @@ typedef struct stow_plan_options {
   // How the graph was rewritten, in words that saved plans keep (stow_rewritten_stamp): one line of
   // less than 256 printable characters of ASCII. NULL: it was not. Copied.
   const char* rewrite;
+  // Values may be pitched (stow_plan_value): operands of concat along an inner axis with
+  // |elide_copies|, and results of split, slice and narrow along one. Only for executors that run
+  // nodes row by row then, as libstowage-exec does, and if a row has this many bytes at least:
+  // STOW_PLAN_LEAST_ROW there. 0 in every preset: all values are dense.
+  uint64_t least_row;
 } stow_plan_options;
 
 // Writes every field; afterwards each value is literal, and 0 means 0. An unknown preset is treated
@@ -210,6 +218,7 @@ typedef struct stow_plan_info {
   uint32_t pack;          // and stow_prepare_options.pack
   uint64_t packed_bytes;  // of weights that are packed for these kernels, beside the arena
   stow_str rewrite;       // stow_plan_options.rewrite; empty: none
+  uint64_t least_row;     // stow_plan_options.least_row, if a value is pitched; 0: none is
 } stow_plan_info;
 // Fills |out_info|, whose |struct_size| the caller sets. STOW_ERR_INVALID_ARGUMENT if that is out
 // of range.
@@ -224,6 +233,10 @@ typedef struct stow_plan_value {
   uint32_t end;
   uint64_t alignment;  // bytes
   uint64_t guard;      // bytes after its slot; 0 for views
+  // A pitched value is |rows| rows of size / rows bytes, |pitch| bytes apart, from its offset on,
+  // in the bytes of its root. 1 and 0: it is dense. See stow_plan_options.least_row.
+  uint64_t rows;
+  uint64_t pitch;
 } stow_plan_value;
 // As stow_plan_describe. STOW_ERR_NOT_FOUND if |value| is out of range.
 STOW_API stow_status stow_plan_describe_value(const stow_plan* plan, stow_value value,
@@ -464,7 +477,8 @@ STOW_API stow_status stow_weight_layout_describe(const stow_weight_layout* layou
   X(WINDOW, "a value is in use outside its root's window")                    \
   X(OVERWRITE, "a result lies over an operand that it may not overwrite")     \
   X(HOME, "a value lies inside a result that it may not be made in")          \
-  X(KEPT, "what a graph keeps between runs is not safe in another's")
+  X(KEPT, "what a graph keeps between runs is not safe in another's")         \
+  X(ROWS, "a pitched value that its nodes cannot make or read")
 
 typedef enum stow_fault {
 #define STOW_FAULT_ENUM(name, text) STOW_FAULT_##name,

@@ -84,7 +84,12 @@ STOW_API const char* stow_share_text(stow_share share);  // static; "?" past the
   X(LARGER_ROOT, "it is a part of") /* other: a value */                                       \
   X(LOAD, "the load may rise")                                                                 \
   X(ARENA, "the arena would not be smaller")                                                   \
-  X(NO_REUSE, "no bytes are reused")
+  X(NO_REUSE, "no bytes are reused")                                                           \
+  X(SHORT_ROWS, "its rows there are short")                                                    \
+  X(ROWS, "a node cannot be run row by row:") /* other: a node */
+
+// A pitched value (stow_plan_value) has at most this many rows.
+#define STOW_MOST_ROWS 4096
 
 typedef enum stow_reason {
 #define STOW_REASON_ENUM(name, text) STOW_REASON_##name,

@@ -145,7 +145,7 @@ class stow_plan_options(Sized):
                 ("user", c_void_p), ("in_place", c_bool), ("elide_copies", c_bool),
                 ("windows", c_bool), ("order", c_int), ("order_margin", c_uint64),
                 ("order_nodes", c_uint64), ("patience", c_uint64), ("start", c_void_p),
-                ("rewrite", c_char_p)]
+                ("rewrite", c_char_p), ("least_row", c_uint64)]
 
 
 class stow_plan_info(Sized):
@@ -156,7 +156,7 @@ class stow_plan_info(Sized):
                 ("value_count", c_uint32), ("step_count", c_uint32), ("peak_step", c_uint32),
                 ("peak_count", c_size_t), ("peak_scratch", c_uint64), ("threads", c_uint32),
                 ("fastest", c_bool), ("pack", c_uint32), ("packed_bytes", c_uint64),
-                ("rewrite", stow_str)]
+                ("rewrite", stow_str), ("least_row", c_uint64)]
 
 
 class stow_search(Sized):
@@ -350,6 +350,7 @@ stow_status stowi_request_read_rewrite(const char*, stow_diag*, stowi_request_re
 stow_rewrite_options stowi_request_rewrite_options(const stowi_request_rewrite*);
 bool stowi_request_has_kernels(const stowi_request_choices*, bool);
 bool stowi_request_rewrites(const stowi_request_choices*, bool);
+uint64_t stowi_request_least_row(const stowi_request_choices*, bool, bool);
 bool stowi_request_orders(const stowi_request_choices*, bool);
 bool stowi_request_leaves_weights(const stowi_request_choices*, bool);
 stow_prepare_options stowi_request_prepare(const stowi_request_choices*, bool);

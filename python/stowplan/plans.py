@@ -145,6 +145,8 @@ def _plan_options(job, given):
     auto = lib.stowi_request_orders(ctypes.byref(job.choices), job.source.is_model)
     options.order = auto if given["order"] is None else word("order", given["order"], _ORDERS)
     options.rewrite = None if job.stamp is None else job.stamp.value
+    options.least_row = lib.stowi_request_least_row(
+        ctypes.byref(job.choices), job.prepare is not None, not given["pitch"])
     _set_search(options, given)
     return options
 
@@ -319,6 +321,7 @@ class Options(TypedDict, total=False):
     reuse: bool
     in_place: bool
     elide_copies: bool
+    pitch: bool
     params: bool
     inputs: bool
     constants: bool
@@ -333,7 +336,7 @@ DEFAULTS: Dict[str, Any] = dict(
     preset="default", alignment=None, guard=None, capacity=None, strategy=None, nodes=None,
     time=None, order=None, order_margin=0, order_nodes=None, io=None, alias=None, weights=None,
     kernels=None, pack=None, rewrite=None, fold_limit=None, reuse=True, in_place=True,
-    elide_copies=True, params=True, inputs=True, constants=True, f32_uniform=False,
+    elide_copies=True, pitch=True, params=True, inputs=True, constants=True, f32_uniform=False,
     pack_params=False, rules=(), start=None, progress=None)
 
 
@@ -367,8 +370,8 @@ def plan(model: Any, *, bind: Optional[Mapping[str, int]] = None, bind_rest: Opt
     alias      {output: input} whose bytes it takes; one * in each stands for the same text
     start      an earlier Plan, whose offsets are kept where that costs nothing
     and those of the command under the same names: preset, guard, order_margin, order_nodes, pack,
-    fold_limit, reuse, in_place, elide_copies, params, inputs, constants, f32_uniform, pack_params,
-    rules
+    fold_limit, reuse, in_place, elide_copies, pitch, params, inputs, constants, f32_uniform,
+    pack_params, rules
 
     Ctrl-C stops the search and returns the best plan so far; again raises KeyboardInterrupt.
     """

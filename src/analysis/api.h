@@ -20,13 +20,14 @@
 typedef struct stowi_analysis_views stowi_analysis_views;
 
 typedef struct stowi_analysis_views_options {
-  bool classic_only;  // only reshape, same-dtype cast and axis-0 narrow, as in RLX
-  bool f32_uniform;   // sizes and offsets count max(4, dtype width) bytes per element
-  stow_io_policy io;  // for boundary values and outputs whose own policy is STOW_IO_DEFAULT
-  bool inputs;        // inputs have bytes in the arena; where not, no result is written over one
+  bool classic_only;   // only reshape, same-dtype cast and axis-0 narrow, as in RLX
+  bool f32_uniform;    // sizes and offsets count max(4, dtype width) bytes per element
+  stow_io_policy io;   // for boundary values and outputs whose own policy is STOW_IO_DEFAULT
+  bool inputs;         // inputs have bytes in the arena; where not, no result is written over one
+  uint64_t least_row;  // values may be pitched, in rows of this many bytes at least; 0: none is
 } stowi_analysis_views_options;
 
-// All views, true sizes, keep, inputs in the arena.
+// All views, true sizes, keep, inputs in the arena, dense.
 void stowi_analysis_views_options_init(stowi_analysis_views_options* options);
 
 // The graph must be bound and verified; STOW_ERR_UNBOUND_DIM and STOW_ERR_OVERFLOW name the value.
@@ -43,6 +44,14 @@ uint64_t stowi_analysis_views_offset(const stowi_analysis_views* views, stow_val
 bool stowi_analysis_views_is_view(const stowi_analysis_views* views, stow_value value);
 // Bytes of the value itself.
 uint64_t stowi_analysis_views_bytes(const stowi_analysis_views* views, stow_value value);
+// A pitched value is that many rows of equal size, |pitch| bytes apart; 1 and 0: it is dense. Nodes
+// that make or read it, and are no no-ops, are run row by row.
+uint64_t stowi_analysis_views_rows(const stowi_analysis_views* views, stow_value value);
+uint64_t stowi_analysis_views_pitch(const stowi_analysis_views* views, stow_value value);
+// The bytes from its first to its last.
+uint64_t stowi_analysis_views_extent(const stowi_analysis_views* views, stow_value value);
+// Whether any value is pitched. O(values).
+bool stowi_analysis_views_are_pitched(const stowi_analysis_views* views);
 // The alignment that effects ask for: of a root the largest of its own and its views', of a view
 // its own. 0 where they ask for none.
 uint64_t stowi_analysis_views_alignment(const stowi_analysis_views* views, stow_value value);

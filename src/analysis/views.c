@@ -8,15 +8,14 @@
 //     %5 = add(%4, %4)        │ (yield copies %5 into it)
 //     yield %3, %5            │
 //     %6 = loop(_, _, %1)    ─┘
-#include "analysis/views.h"
-
+#include "analysis/by_rows.h"
 #include "base/checked.h"
 #include "base/diag.h"
 #include "effects/api.h"
 #include "graph/api.h"
 
 void stowi_analysis_views_options_init(stowi_analysis_views_options* options) {
-  *options = (stowi_analysis_views_options){false, false, STOW_IO_KEEP, true};
+  *options = (stowi_analysis_views_options){false, false, STOW_IO_KEEP, true, 0};
 }
 
 typedef struct resolver {
@@ -357,8 +356,11 @@ void stowi_analysis_views_destroy(stowi_analysis_views* views) {
   STOWI_ARRAY_FREE(allocator, views->offset, views->value_count);
   STOWI_ARRAY_FREE(allocator, views->bytes, views->value_count);
   STOWI_ARRAY_FREE(allocator, views->alignment, views->value_count);
-  stowi_bits_free(&views->noops, allocator);
   stowi_bits_free(&views->laid, allocator);
+  STOWI_ARRAY_FREE(allocator, views->rows, views->value_count);
+  STOWI_ARRAY_FREE(allocator, views->node_rows, views->noops.count);
+  stowi_bits_free(&views->noops, allocator);
+  stowi_analysis_readers_destroy(views->readers);
   STOWI_DELETE(allocator, views);
 }
 
@@ -375,7 +377,11 @@ static stow_status run(resolver* r, stow_allocator allocator) {
   }
   STOW_TRY(set_sizes(r));
   STOW_TRY(set_alignments(r));
-  return resolve(r);
+  STOW_TRY(resolve(r));
+  return r->options->least_row == 0 || r->options->f32_uniform || r->options->classic_only
+             ? STOW_OK
+             : stowi_analysis_add_row_views(r->views, r->graph, r->effects, r->options->least_row,
+                                            r->diag);
 }
 
 stow_status stowi_analysis_views_create(const stow_graph* graph, const stow_effects* effects,
@@ -424,6 +430,27 @@ bool stowi_analysis_views_is_view(const stowi_analysis_views* views, stow_value 
 
 uint64_t stowi_analysis_views_bytes(const stowi_analysis_views* views, stow_value value) {
   return views->bytes[value];
+}
+
+uint64_t stowi_analysis_views_rows(const stowi_analysis_views* views, stow_value value) {
+  return stowi_analysis_views_layout(views, value).rows;
+}
+
+uint64_t stowi_analysis_views_pitch(const stowi_analysis_views* views, stow_value value) {
+  return stowi_analysis_views_layout(views, value).pitch;
+}
+
+uint64_t stowi_analysis_views_extent(const stowi_analysis_views* views, stow_value value) {
+  return stowi_analysis_views_span(views, value);
+}
+
+bool stowi_analysis_views_are_pitched(const stowi_analysis_views* views) {
+  for (stow_value value = 0; views->rows != NULL && value < views->value_count; ++value) {
+    if (views->rows[value].rows > 1) {
+      return true;
+    }
+  }
+  return false;
 }
 
 uint64_t stowi_analysis_views_alignment(const stowi_analysis_views* views, stow_value value) {

@@ -53,6 +53,9 @@ typedef struct stowi_effects_in_place_entry {
   size_t result;
   size_t operand;
 } stowi_effects_in_place_entry;
+typedef struct stowi_effects_node_entry {
+  stow_node node;
+} stowi_effects_node_entry;
 // In order of node, then of call.
 // Offers for the scratch of |node|, in order of calls.
 bool stowi_effects_has_offers(const stow_effects* effects);
@@ -92,6 +95,11 @@ bool stowi_effects_is_allowed(const stow_effects* effects, stow_node node, size_
                               size_t operand);
 bool stowi_effects_is_forbidden(const stow_effects* effects, stow_node node, size_t k,
                                 size_t operand);
+// Whether |node| may be run row by row: nothing forbids it, and nothing is declared about when it
+// reads and writes, or where. |effects| may be NULL. O(log of such effects).
+bool stowi_effects_allows_rows(const stow_effects* effects, stow_node node);
+// Whether nothing is declared about where |value| lies, or how large it is. |effects| may be NULL.
+bool stowi_effects_is_plain(const stow_effects* effects, stow_value value);
 // Whether |value| has a fixed offset. |effects| may be NULL.
 bool stowi_effects_is_fixed(const stow_effects* effects, stow_value value);
 // Whether reads last longer, writes start sooner or more values share bytes than the graph tells,

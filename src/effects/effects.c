@@ -47,6 +47,7 @@ void stow_effects_destroy(stow_effects* effects) {
   STOWI_VEC_FREE(allocator, &effects->early_writes);
   STOWI_VEC_FREE(allocator, &effects->overwrites);
   STOWI_VEC_FREE(allocator, &effects->forbidden);
+  STOWI_VEC_FREE(allocator, &effects->whole);
   STOWI_VEC_FREE(allocator, &effects->values);
   STOWI_ARRAY_FREE(allocator, effects->index, effects->value_count);
   STOWI_DELETE(allocator, effects);
@@ -246,6 +247,13 @@ stow_status stow_effects_forbid_in_place(stow_effects* effects, stow_node node, 
   STOW_TRY(check_operand(effects, node, operand, diag));
   stowi_effects_in_place_entry forbidden = {node, k, operand};
   INSERT(effects, forbidden, forbidden, diag);
+  return STOW_OK;
+}
+
+stow_status stow_effects_forbid_rows(stow_effects* effects, stow_node node, stow_diag* diag) {
+  STOW_TRY(check_node(effects, node, diag));
+  stowi_effects_node_entry whole = {node};
+  INSERT(effects, whole, whole, diag);
   return STOW_OK;
 }
 
@@ -537,6 +545,25 @@ bool stowi_effects_is_forbidden(const stow_effects* effects, stow_node node, siz
                                 size_t operand) {
   return effects != NULL &&
          has_pair(effects->forbidden.data, effects->forbidden.count, node, k, operand);
+}
+
+// Whether a list has an entry of |node|.
+#define HAS_NODE(list, at) \
+  (FIRST_OF(list, at) < (list)->count && (list)->data[FIRST_OF(list, at)].node == (at))
+
+bool stowi_effects_allows_rows(const stow_effects* effects, stow_node node) {
+  return effects == NULL ||
+         !(HAS_NODE(&effects->whole, node) || HAS_NODE(&effects->holds, node) ||
+           HAS_NODE(&effects->early_writes, node) || HAS_NODE(&effects->overwrites, node));
+}
+
+bool stowi_effects_is_plain(const stow_effects* effects, stow_value value) {
+  size_t operand;
+  uint64_t offset;
+  return !stowi_effects_is_fixed(effects, value) && !stowi_effects_own(effects, value) &&
+         !stowi_effects_state(effects, value) && stowi_effects_alignment(effects, value) == 0 &&
+         stowi_effects_storage(effects, value) == STOW_BYTES_DEFAULT &&
+         !stowi_effects_inside(effects, value, &operand, &offset);
 }
 
 bool stowi_effects_is_fixed(const stow_effects* effects, stow_value value) {

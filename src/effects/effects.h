@@ -34,6 +34,7 @@ struct stow_effects {
   STOWI_VEC(stowi_effects_early_write_entry) early_writes;
   STOWI_VEC(stowi_effects_in_place_entry) overwrites;
   STOWI_VEC(stowi_effects_in_place_entry) forbidden;
+  STOWI_VEC(stowi_effects_node_entry) whole;
   STOWI_VEC(stowi_effects_value_effect) values;
   uint32_t* index;  // by value: index + 1 into |values|, 0: none. NULL until the first
 };

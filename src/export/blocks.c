@@ -56,7 +56,7 @@ static void print_values(stowi_export_out* out, size_t number,
   for (uint32_t i = 0; i < body->value_count; ++i) {
     const stowi_kernel_block_value* value = &body->values[i];
     stowi_export_put(out, "    {{NULL, ");
-    stowi_export_put_dims(out, value->tensor.dtype, value->tensor.rank, value->tensor.dims);
+    stowi_export_put_dims(out, value->tensor.dtype, value->tensor.rank, value->tensor.dims, NULL);
     stowi_export_put(out, "}, STOWI_KERNEL_BLOCK_%s, %" PRIu32 ", %" PRIu64 "},\n",
                      homes[value->home], value->index, value->at);
   }

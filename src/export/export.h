@@ -83,7 +83,7 @@ void stowi_export_put_tensor(stowi_export_out* out, const stowi_export* program,
 
 // `STOW_F32, 2, {3, 4}, {0}`: a tensor but for its data.
 void stowi_export_put_dims(stowi_export_out* out, stow_dtype dtype, uint32_t rank,
-                           const int64_t* dims);
+                           const int64_t* dims, const int64_t* strides);
 // attrs_ID and attr_ids_ID; nothing if there are none.
 void stowi_export_print_attrs(stowi_export_out* out, const char* id, const stow_attr* attrs,
                               const uint16_t* ids, size_t count);

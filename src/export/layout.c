@@ -88,7 +88,8 @@ static stow_node find_same_attrs(const stowi_export* program, stow_node node) {
   const stowi_exec_step* steps = program->tables->steps;
   size_t looked = 0;
   for (stow_node other = node; other-- > 0 && looked < LOOKED_BACK;) {
-    if (steps[other].kernel.run != NULL && program->attrs[other] == other) {
+    if (stowi_exec_code_calls(&program->code, program->tables, other) &&
+        program->attrs[other] == other) {
       looked += steps[other].op == steps[node].op;
       if (has_same_attrs(&steps[other], &steps[node])) {
         return other;

@@ -137,21 +137,31 @@ static void print_place(stowi_export_out* out, const stowi_export* program, stow
 }
 
 void stowi_export_put_dims(stowi_export_out* out, stow_dtype dtype, uint32_t rank,
-                           const int64_t* dims) {
+                           const int64_t* dims, const int64_t* strides) {
   stowi_export_put(out, "%s, %" PRIu32 ", {", dtype_identifier(dtype), rank);
   for (uint32_t i = 0; i < rank; ++i) {
     stowi_export_put(out, "%s", i == 0 ? "" : ", ");
     stowi_export_put_int(out, dims[i]);
   }
-  stowi_export_put(out, "%s}, {0}", rank == 0 ? "0" : "");
+  stowi_export_put(out, "%s}, {", rank == 0 ? "0" : "");
+  for (uint32_t i = 0; strides != NULL && i < rank; ++i) {
+    stowi_export_put(out, "%s", i == 0 ? "" : ", ");
+    stowi_export_put_int(out, strides[i]);
+  }
+  stowi_export_put(out, "%s}", strides == NULL || rank == 0 ? "0" : "");
 }
 
 static void print_tensor(stowi_export_out* out, const stowi_export* program, stow_value value) {
   const stow_type* type = program->tables->values[value].type;
+  stow_tensor tensor = {.dtype = type->dtype, .rank = type->rank};
+  memcpy(tensor.dims, type->dims, sizeof(tensor.dims));
+  stowi_exec_code_stride(program->plan, value, &tensor);
+  bool is_pitched = tensor.rank > 0 && tensor.strides[0] != 0;
   stowi_export_put(out, "    {");
   print_place(out, program, value);
   stowi_export_put(out, ", ");
-  stowi_export_put_dims(out, type->dtype, type->rank, type->dims);
+  stowi_export_put_dims(out, tensor.dtype, tensor.rank, tensor.dims,
+                        is_pitched ? tensor.strides : NULL);
   stowi_export_put(out, "},  // %" PRIu32 " ", value);
   stowi_export_put_comment(out, stow_graph_value_name(program->graph, value));
   stowi_export_put(out, "\n");
@@ -351,10 +361,13 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
                    step->operand_count, step->result_count, step->attr_count, op, step->seed,
                    is_blocks ? 0 : program->code.variants[node], step->packed);
   if (is_blocks) {
-    stowi_export_put(out, "&blocks_%" PRIu32 "},\n", node);
+    stowi_export_put(out, "&blocks_%" PRIu32, node);
   } else {
-    stowi_export_put(out, "NULL},\n");
+    stowi_export_put(out, "NULL");
   }
+  const stowi_exec_rows* by = program->code.rows == NULL ? NULL : &program->code.rows[node];
+  stowi_export_put(out, ", %" PRIu64 "u, %" PRIu64 "u},\n", by == NULL ? 0 : by->rows,
+                   by == NULL ? 0 : by->still);
 }
 
 static void print_steps(stowi_export_out* out, const stowi_export* program) {
@@ -374,10 +387,12 @@ static void print_steps(stowi_export_out* out, const stowi_export* program) {
 // What a run writes besides the arena.
 static void print_state(stowi_export_out* out, const stowi_export* program) {
   size_t count = 1;
+  size_t operands = 1;
   size_t at = 0;
   for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
-    size_t results = program->tables->steps[node].result_count;
-    count = results > count ? results : count;
+    const stowi_exec_step* step = &program->tables->steps[node];
+    count = step->result_count > count ? step->result_count : count;
+    operands = step->operand_count > operands ? step->operand_count : operands;
   }
   stowi_export_put(out,
                    "static stow_tensor results[%zu];\n"
@@ -386,7 +401,16 @@ static void print_state(stowi_export_out* out, const stowi_export* program) {
   for (size_t i = 0; i < count; ++i) {
     stowi_export_put(out, "%s&results[%zu]", i == 0 ? "" : ", ", i);
   }
-  stowi_export_put(out, "};\nstatic stow_program_state state = {.results = result_list};\n\n");
+  stowi_export_put(out, "};\n");
+  if (program->code.rows != NULL) {
+    stowi_export_put(out,
+                     "static stow_tensor row_operands[%zu];\n"
+                     "static const stow_tensor* row_list[%zu];\n",
+                     operands, operands);
+  }
+  stowi_export_put(
+      out, "static stow_program_state state = {.results = result_list%s};\n\n",
+      program->code.rows == NULL ? "" : ", .row_operands = row_operands, .row_list = row_list");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -468,7 +492,8 @@ void stowi_export_print_tables(stowi_export_out* out, const stowi_export* progra
   print_tensors(out, program, false);
   print_tensors(out, program, true);
   for (stow_node node = 0; node < program->tables->node_count; ++node) {
-    if (program->tables->steps[node].kernel.run != NULL && program->attrs[node] == node) {
+    if (stowi_exec_code_calls(&program->code, program->tables, node) &&
+        program->attrs[node] == node) {
       print_node_attrs(out, program, node);
     }
   }

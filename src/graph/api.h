@@ -76,6 +76,23 @@ STOWI_SHARED bool stowi_graph_count_rows(const stow_graph* graph, stow_node node
 STOWI_SHARED const stow_graph* stowi_graph_find_function(const stow_graph* graph, stow_str name);
 // Which dim of a type of a function is the rows; UINT32_MAX: it has none.
 STOWI_SHARED uint32_t stowi_graph_rows_axis(const stow_type* type);
+// Whether |node| can be computed in |rows| calls of its kernel, one for each index of the leading
+// dims of its results, which have |rows| indices together and are 1 in a call. All dims are
+// numbers. An operand whose bit |out_still| has is the same for every row; all others begin with
+// the rows.
+STOWI_SHARED bool stowi_graph_takes_rows(const stow_graph* graph, stow_node node, uint64_t rows,
+                                         uint64_t* out_still);
+// Whether |type|, whose dims are numbers, begins with |rows| rows: some of its first dims have as
+// many indices.
+bool stowi_graph_begins_with_rows(const stow_type* type, uint64_t rows);
+// A result that is a part of each row of operand 0: |row| elements, |offset| elements into each of
+// |rows| rows of |pitch| elements.
+typedef struct stowi_graph_row_part {
+  uint64_t rows, pitch, row, offset;
+} stowi_graph_row_part;
+// Whether result |k| is: a part along an inner axis, whose bytes stow_graph_view does not know.
+STOWI_SHARED bool stowi_graph_row_view(const stow_graph* graph, stow_node node, size_t k,
+                                       stowi_graph_row_part* out_part);
 // Whether the node computes each element from those with the same index, or from one that is
 // broadcast along its dim.
 bool stowi_graph_is_elementwise(const stow_graph* graph, stow_node node);

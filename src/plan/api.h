@@ -12,6 +12,8 @@ STOWI_SHARED uint32_t stowi_plan_begin(const stow_plan* plan, stow_value value);
 STOWI_SHARED uint32_t stowi_plan_end(const stow_plan* plan, stow_value value);
 // Guard bytes after the value's slot; 0 for views and where there is none.
 STOWI_SHARED uint64_t stowi_plan_guard(const stow_plan* plan, stow_value value);
+// The rows of a value, 1 if it is dense, and how far they are apart (stow_plan_value).
+STOWI_SHARED uint64_t stowi_plan_rows(const stow_plan* plan, stow_value value, uint64_t* out_pitch);
 STOWI_SHARED uint64_t stowi_plan_value_alignment(const stow_plan* plan, stow_value value);
 // Element type of a value, for typed access.
 STOWI_SHARED stow_dtype stowi_plan_dtype(const stow_plan* plan, stow_value value);

@@ -102,6 +102,7 @@ static stow_status copy_values(stow_plan* plan, const stow_graph* graph) {
     value->offset = STOW_OFFSET_NONE;
     value->root = v;
     value->end = 1;
+    value->rows = 1;
     value->dtype = (uint8_t)stow_graph_type(graph, v)->dtype;
     value->kind = (uint8_t)kind_of(graph, v);
   }
@@ -214,8 +215,23 @@ uint64_t stowi_plan_guard(const stow_plan* plan, stow_value value) {
   return value < plan->value_count ? plan->values[value].guard : 0;
 }
 
+uint64_t stowi_plan_rows(const stow_plan* plan, stow_value value, uint64_t* out_pitch) {
+  bool is_there = value < plan->value_count;
+  *out_pitch = is_there ? plan->values[value].pitch : 0;
+  return is_there ? plan->values[value].rows : 1;
+}
+
+bool stowi_plan_is_pitched(const stow_plan* plan) {
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (plan->values[v].rows > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // A root is placed at a multiple of its alignment; a view's alignment follows from its offset in
-// the root.
+// the root, and from the distance of its rows.
 uint64_t stowi_plan_value_alignment(const stow_plan* plan, stow_value value) {
   if (value >= plan->value_count) {
     return 1;
@@ -228,7 +244,7 @@ uint64_t stowi_plan_value_alignment(const stow_plan* plan, stow_value value) {
   if (!stowi_plan_has_slot(plan, value)) {
     return 1;
   }
-  uint64_t distance = plan->values[value].offset - root->offset;
+  uint64_t distance = (plan->values[value].offset - root->offset) | plan->values[value].pitch;
   uint64_t lowest_bit = distance & (~distance + 1);
   return distance == 0 || alignment < lowest_bit ? alignment : lowest_bit;
 }
@@ -359,7 +375,8 @@ stow_status stow_plan_describe(const stow_plan* plan, stow_plan_info* out_info) 
                          .fastest = plan->facts.kernels.fastest,
                          .pack = plan->facts.kernels.pack,
                          .packed_bytes = plan->facts.kernels.packed_bytes,
-                         .rewrite = stow_str_of(plan->facts.rewrite)};
+                         .rewrite = stow_str_of(plan->facts.rewrite),
+                         .least_row = stowi_plan_is_pitched(plan) ? plan->facts.least_row : 0};
   return stowi_fill_struct(out_info, &info, sizeof(info), "stow_plan_info", NULL);
 }
 
@@ -371,6 +388,7 @@ stow_status stow_plan_describe_value(const stow_plan* plan, stow_value value,
                          .end = stowi_plan_end(plan, value),
                          .alignment = stowi_plan_value_alignment(plan, value),
                          .guard = stowi_plan_guard(plan, value)};
+  one.rows = stowi_plan_rows(plan, value, &one.pitch);
   STOW_TRY(stowi_fill_struct(out_value, &one, sizeof(one), "stow_plan_value", NULL));
   return value < stow_plan_value_count(plan) ? STOW_OK : STOW_ERR_NOT_FOUND;
 }

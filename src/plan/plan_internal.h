@@ -50,6 +50,8 @@ typedef struct stowi_plan_value {
   uint8_t dtype;           // stow_dtype
   uint8_t kind;            // stowi_plan_kind
   uint8_t alignment_log2;  // of a root; a view's follows from its root and offset
+  uint64_t rows;           // of a pitched value that has a slot; 1: dense
+  uint64_t pitch;          // bytes; 0: dense
 } stowi_plan_value;
 
 typedef struct stowi_plan_scratch {
@@ -86,6 +88,7 @@ typedef struct stowi_plan_facts {
   bool reuse;  // whether bytes are reused, after rules were applied
   bool in_place;
   bool elide_copies;
+  uint64_t least_row;                     // of pitched values; 0: there must be none
   char rewrite[STOWI_PLAN_REWRITE_SIZE];  // how the graph was rewritten; empty: it was not
 } stowi_plan_facts;
 
@@ -170,6 +173,8 @@ static inline bool stowi_plan_has_slot(const stow_plan* plan, stow_value value) 
 static inline bool stowi_plan_is_view(const stow_plan* plan, stow_value value) {
   return plan->values[value].root != value;
 }
+// Whether any value is pitched. O(values).
+bool stowi_plan_is_pitched(const stow_plan* plan);
 // End of the footprint. Cannot overflow: making and reading check that.
 static inline uint64_t stowi_plan_footprint_end(const stowi_plan_value* value) {
   return value->offset + value->size + value->guard;

@@ -72,6 +72,10 @@ STOWI_SHARED bool stowi_request_has_kernels(const stowi_request_choices* choices
 // Whether the graph is rewritten. Unless something is said, models are, for the library's kernels:
 // another executor runs the model as it is.
 STOWI_SHARED bool stowi_request_rewrites(const stowi_request_choices* choices, bool is_model);
+// stow_plan_options.least_row: values may be pitched for the library's kernels, if those run the
+// plan, unless the preset follows another planner. |is_dense|: somebody asked for dense values.
+STOWI_SHARED uint64_t stowi_request_least_row(const stowi_request_choices* choices,
+                                              bool has_kernels, bool is_dense);
 // Whether another order is searched for if nothing is said about it. What is exported from
 // elsewhere stands in whatever order; who writes a graph by hand means it so.
 STOWI_SHARED bool stowi_request_orders(const stowi_request_choices* choices, bool is_model);

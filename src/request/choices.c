@@ -20,6 +20,12 @@ bool stowi_request_rewrites(const stowi_request_choices* choices, bool is_model)
          !stowi_request_follows_another(choices) && !choices->has_layout;
 }
 
+uint64_t stowi_request_least_row(const stowi_request_choices* choices, bool has_kernels,
+                                 bool is_dense) {
+  bool is_pitched = has_kernels && !is_dense && !stowi_request_follows_another(choices);
+  return is_pitched ? STOW_PLAN_LEAST_ROW : 0;
+}
+
 bool stowi_request_orders(const stowi_request_choices* choices, bool is_model) {
   return is_model && !stowi_request_follows_another(choices);
 }

@@ -23,7 +23,8 @@
 #define MOST_NODES 32
 #define MOST_USES 64
 #define MOST_SPAN 1024
-#define LARGE_UNIT 16384  // bytes of a row; rows should have less
+#define LARGE_UNIT 16384   // bytes of a row; rows should have less
+#define LARGE_GROUP 65536  // bytes of a group; blocks have no more
 // About what an executor needs for the smallest blocks: for two values or one product, and for each
 // value of the function.
 #define BLOCK_BYTES 2048
@@ -203,6 +204,13 @@ static bool is_better(const choice* a, const choice* b) {
                                   : a->unit < b->unit;
 }
 
+// Samples of a batch, if they are large, are groups, although that is not needed: each can then be
+// computed by itself (stowi_graph_takes_rows).
+static bool is_sample(const stowi_rewrite_space* space, uint64_t unit) {
+  return space->groups == 1 && space->dims[0] > 1 && !space->has_product &&
+         stowi_rewrite_space_rows(space) * unit >= LARGE_GROUP;
+}
+
 // Divides dims into groups, rows and units. False if operands fit no way of doing that.
 static bool choose_space(const finder* f, size_t count, stowi_rewrite_space* space) {
   stowi_rewrite_space trial = *space = f->spaces[count - 1];
@@ -210,7 +218,8 @@ static bool choose_space(const finder* f, size_t count, stowi_rewrite_space* spa
   for (trial.units = trial.has_product ? trial.most : 1; trial.units <= trial.most; ++trial.units) {
     uint64_t unit = largest_unit(f, &trial, count);
     for (trial.groups = 0; trial.groups < trial.units; ++trial.groups) {
-      choice now = {unit > LARGE_UNIT ? unit : 0, stowi_rewrite_space_groups(&trial), unit};
+      choice now = {unit > LARGE_UNIT ? unit : 0,
+                    is_sample(&trial, unit) ? 0 : stowi_rewrite_space_groups(&trial), unit};
       if (stowi_rewrite_space_rows(&trial) > 1 && is_better(&now, &best) &&
           can_cut_all(f, &trial)) {
         best = now;

@@ -6,6 +6,7 @@
 
 #include "analysis/api.h"
 #include "analysis/sharing/hulls.h"
+#include "graph/api.h"
 #include "support/test.h"
 
 #define MAX_VALUES 64
@@ -13,6 +14,7 @@
 
 typedef struct program {
   stow_graph* graph;
+  uint64_t least_row;  // 0: no value may be pitched
   stow_effects* effects;
   stow_schedule* schedule;
   stowi_analysis_views* views;
@@ -86,11 +88,45 @@ static bool add_narrow(stow_graph* graph, test_random* random) {
   return stow_call_finish(call, NULL, NULL) == STOW_OK;
 }
 
-static stow_graph* random_program(test_random* random, size_t nodes) {
-  static bool (*const adders[])(stow_graph*, test_random*) = {
-      add_custom, add_custom, add_concat, add_concat, add_concat, add_unary, add_unary, add_narrow};
+// Another number of channels, computed for each sample.
+static bool add_product(stow_graph* graph, test_random* random) {
+  stow_value operands[2] = {0, random_value(graph, random)};
+  stow_dim dims[2] = {1 + (stow_dim)test_random_below(random, 4),
+                      stow_graph_type(graph, operands[1])->dims[1]};
+  stow_type type = stow_type_make(STOW_U8, 2, dims);
+  return stow_graph_type(graph, operands[1])->rank == 3 &&
+         stow_graph_param(graph, NULL, &type, NULL, &operands[0]) == STOW_OK &&
+         stow_graph_add(graph, STOW_OP_MATMUL, operands, 2, NULL, NULL) == STOW_OK;
+}
+
+static bool add_split(stow_graph* graph, test_random* random) {
+  stow_value operand = random_value(graph, random);
+  stow_dim length = stow_graph_type(graph, operand)->dims[1];
+  stow_call* call = stow_graph_begin(graph, STOW_OP_SPLIT);
+  int64_t sizes[2] = {length / 2, length - length / 2};
+  stow_call_operand(call, operand);
+  stow_call_attr_int(call, "axis", 1);
+  stow_call_attr_ints(call, "sizes", sizes, 2);
+  return stow_call_finish(call, NULL, NULL) == STOW_OK;
+}
+
+static bool add_binary(stow_graph* graph, test_random* random) {
+  stow_value operands[2] = {random_value(graph, random), random_value(graph, random)};
+  return stow_graph_add(graph, STOW_OP_MAX, operands, 2, NULL, NULL) == STOW_OK;
+}
+
+typedef bool (*adder)(stow_graph*, test_random*);
+static const adder dense_adders[8] = {add_custom, add_custom, add_concat, add_concat,
+                                      add_concat, add_unary,  add_unary,  add_narrow};
+// Most of these can be run row by row.
+static const adder row_adders[16] = {add_product, add_product, add_product, add_product,
+                                     add_concat,  add_concat,  add_concat,  add_concat,
+                                     add_unary,   add_unary,   add_binary,  add_binary,
+                                     add_split,   add_split,   add_narrow,  add_custom};
+
+static stow_graph* random_program(test_random* random, size_t nodes, stow_dim batch) {
   stow_graph* graph;
-  stow_dim dims[3] = {1, 2, 2};
+  stow_dim dims[3] = {batch, 2, 2};
   stow_type type = stow_type_make(STOW_U8, 3, dims);
   if (stow_graph_create(stow_str_of("t"), NULL, stow_allocator_default(), NULL, &graph) !=
           STOW_OK ||
@@ -98,7 +134,9 @@ static stow_graph* random_program(test_random* random, size_t nodes) {
     abort();
   }
   while (stow_graph_node_count(graph) < nodes) {
-    adders[test_random_below(random, 8)](graph, random);
+    adder add = batch == 1 ? dense_adders[test_random_below(random, 8)]
+                           : row_adders[test_random_below(random, 16)];
+    add(graph, random);
   }
   for (size_t i = 0; i < 1 + test_random_below(random, 3); ++i) {
     stow_graph_add_output(graph, random_value(graph, random), NULL);
@@ -140,7 +178,9 @@ static bool make_lifetimes(program* p) {
 static bool make_views(program* p) {
   stowi_analysis_views_options options;
   stowi_analysis_views_options_init(&options);
+  options.least_row = p->least_row;
   stowi_analysis_views_destroy(p->views);
+  p->views = NULL;
   return stowi_analysis_views_create(p->graph, p->effects, &options, stow_allocator_default(),
                                      &p->diag, &p->views) == STOW_OK &&
          make_lifetimes(p);
@@ -179,7 +219,7 @@ static uint64_t hull_at(const program* p, const stow_value* roots, const uint64_
   uint64_t high = 0;
   for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
     if (roots[v] == root && lives(p, v, step)) {
-      uint64_t end = offsets[v] + stowi_analysis_views_bytes(p->views, v);
+      uint64_t end = offsets[v] + stowi_analysis_views_extent(p->views, v);
       low = offsets[v] < low ? offsets[v] : low;
       high = end > high ? end : high;
     }
@@ -236,64 +276,128 @@ static uint64_t bytes_of(const machine* m, stow_value value) {
   return stowi_analysis_views_bytes(m->p->views, value);
 }
 
-static uint32_t* memory_of(machine* m, stow_value value) {
-  return &m->memory[stowi_analysis_views_root(m->p->views, value)]
-                   [stowi_analysis_views_offset(m->p->views, value)];
+// Where byte |i| of |value| is.
+static uint32_t* byte_of(machine* m, stow_value value, uint64_t i) {
+  const stowi_analysis_views* views = m->p->views;
+  uint64_t row = bytes_of(m, value) / stowi_analysis_views_rows(views, value);
+  return &m->memory[stowi_analysis_views_root(views, value)]
+                   [stowi_analysis_views_offset(views, value) +
+                    i / row * stowi_analysis_views_pitch(views, value) + i % row];
+}
+
+static bool are_intact(machine* m, stow_value value, uint64_t begin, uint64_t end) {
+  bool intact = true;
+  for (uint64_t i = begin; i < end; ++i) {
+    intact = intact && *byte_of(m, value, i) == m->content[value][i];
+  }
+  return intact;
 }
 
 static bool is_intact(machine* m, stow_value value) {
-  return memcmp(memory_of(m, value), m->content[value], bytes_of(m, value) * sizeof(uint32_t)) == 0;
+  return are_intact(m, value, 0, bytes_of(m, value));
 }
 
-static bool is_inside(const machine* m, stow_node node, size_t operand) {
-  for (size_t i = 0; i < stowi_analysis_sharing_count(m->p->sharing); ++i) {
-    stow_decision d = stowi_analysis_sharing_at(m->p->sharing, i);
-    if (d.share == STOW_SHARE_HOME && d.node == node && d.reason == STOW_REASON_TAKEN &&
-        d.operand == stow_graph_operands(m->p->graph, node)[operand]) {
-      return true;
-    }
+static uint64_t rows_of(const machine* m, stow_node node) {
+  const stow_graph* graph = m->p->graph;
+  uint64_t rows = 1;
+  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
+    uint64_t own = stowi_analysis_views_rows(m->p->views, stow_graph_operands(graph, node)[k]);
+    rows = own > rows ? own : rows;
   }
-  return false;
+  for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
+    stow_value result = stow_graph_first_result(graph, node) + (stow_value)k;
+    uint64_t own = stowi_analysis_views_rows(m->p->views, result);
+    rows = own > rows ? own : rows;
+  }
+  return rows;
 }
 
 // Fills the result's content; copies the operands that are not elided. One that occurs twice is
 // elided once: its other place in the result is copied.
-static void run_concat(machine* m, stow_node node) {
+static bool run_concat(machine* m, stow_node node) {
   const stow_graph* graph = m->p->graph;
   stow_value result = stow_graph_first_result(graph, node);
+  bool by_rows = rows_of(m, node) > 1;
+  bool intact = true;
   uint64_t rows = (uint64_t)stow_graph_type(graph, result)->dims[0];
   uint64_t pitch = bytes_of(m, result) / rows;
-  uint64_t before = 0;
-  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
-    stow_value operand = stow_graph_operands(graph, node)[k];
-    uint64_t width = bytes_of(m, operand) / rows;
-    bool there = is_inside(m, node, k) && memory_of(m, operand) == memory_of(m, result) + before;
-    for (uint64_t row = 0; row < rows; ++row) {
-      uint32_t* to = &m->content[result][row * pitch + before];
-      memcpy(to, &m->content[operand][row * width], width * sizeof(*to));
-      if (!there) {
-        memcpy(memory_of(m, result) + row * pitch + before, to, width * sizeof(*to));
+  for (uint64_t row = 0; row < rows; ++row) {
+    uint64_t to = row * pitch;
+    for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
+      stow_value operand = stow_graph_operands(graph, node)[k];
+      uint64_t width = bytes_of(m, operand) / rows;
+      bool there = byte_of(m, operand, row * width) == byte_of(m, result, to);
+      intact = intact && (!by_rows || are_intact(m, operand, row * width, (row + 1) * width));
+      for (uint64_t i = 0; i < width; ++i) {
+        m->content[result][to + i] = m->content[operand][row * width + i];
+        if (!there) {
+          *byte_of(m, result, to + i) = m->content[result][to + i];
+        }
       }
+      to += width;
     }
-    before += width;
   }
+  return intact;
 }
 
-static void run_plain(machine* m, stow_node node) {
-  stow_value result = stow_graph_first_result(m->p->graph, node);
-  for (uint64_t i = 0; i < bytes_of(m, result); ++i) {
-    m->content[result][i] = (uint32_t)(result * MAX_BYTES + i + 1);
-    memory_of(m, result)[i] = m->content[result][i];
+// Whether what |node| reads for |row| of |rows| is there.
+static bool can_read(machine* m, stow_node node, uint64_t row, uint64_t rows) {
+  uint64_t still = 0;
+  bool intact = rows == 1 || stowi_graph_takes_rows(m->p->graph, node, rows, &still);
+  for (size_t k = 0; k < stow_graph_operand_count(m->p->graph, node); ++k) {
+    stow_value operand = stow_graph_operands(m->p->graph, node)[k];
+    uint64_t bytes = bytes_of(m, operand);
+    bool is_still = (still >> k & 1) != 0;
+    intact = intact && are_intact(m, operand, is_still ? 0 : bytes / rows * row,
+                                  is_still ? bytes : bytes / rows * (row + 1));
   }
+  return intact;
+}
+
+// Each row is read before it is written.
+static bool run_plain(machine* m, stow_node node) {
+  uint64_t rows = rows_of(m, node);
+  bool intact = true;
+  for (uint64_t row = 0; row < rows; ++row) {
+    intact = intact && can_read(m, node, row, rows);
+    for (size_t k = 0; k < stow_graph_result_count(m->p->graph, node); ++k) {
+      stow_value result = stow_graph_first_result(m->p->graph, node) + (stow_value)k;
+      uint64_t width = bytes_of(m, result) / rows;
+      for (uint64_t i = row * width; i < (row + 1) * width; ++i) {
+        m->content[result][i] = (uint32_t)(result * MAX_BYTES + i + 1);
+        *byte_of(m, result, i) = m->content[result][i];
+      }
+    }
+  }
+  return intact;
 }
 
 static void run_view(machine* m, stow_node node, stow_view view) {
-  stow_value result = stow_graph_first_result(m->p->graph, node);
-  stow_value operand = stow_graph_operands(m->p->graph, node)[view.operand];
-  memcpy(m->content[result], &m->content[operand][view.element_offset],
-         bytes_of(m, result) * sizeof(uint32_t));
-  if (!stowi_analysis_views_is_noop(m->p->views, node)) {  // it has its own bytes
-    memcpy(memory_of(m, result), m->content[result], bytes_of(m, result) * sizeof(uint32_t));
+  for (size_t k = 0; k < stow_graph_result_count(m->p->graph, node); ++k) {
+    stow_value result = stow_graph_first_result(m->p->graph, node) + (stow_value)k;
+    stow_value operand = stow_graph_operands(m->p->graph, node)[view.operand];
+    (void)stow_graph_view(m->p->graph, node, k, &view);
+    for (uint64_t i = 0; i < bytes_of(m, result); ++i) {
+      m->content[result][i] = m->content[operand][view.element_offset + i];
+      if (!stowi_analysis_views_is_view(m->p->views, result)) {  // it has its own bytes
+        *byte_of(m, result, i) = m->content[result][i];
+      }
+    }
+  }
+}
+
+// Parts of the operand's rows, which are there.
+static void run_row_view(machine* m, stow_node node) {
+  for (size_t k = 0; k < stow_graph_result_count(m->p->graph, node); ++k) {
+    stow_value result = stow_graph_first_result(m->p->graph, node) + (stow_value)k;
+    stow_value operand = stow_graph_operands(m->p->graph, node)[0];
+    stowi_graph_row_part part;
+    if (CHECK(stowi_graph_row_view(m->p->graph, node, k, &part))) {
+      for (uint64_t i = 0; i < bytes_of(m, result); ++i) {
+        m->content[result][i] =
+            m->content[operand][part.offset + i / part.row * part.pitch + i % part.row];
+      }
+    }
   }
 }
 
@@ -332,13 +436,18 @@ static bool run_step(machine* m, uint32_t step) {
   }
   if (stow_graph_view(m->p->graph, node, 0, &view)) {
     run_view(m, node, view);
+  } else if (stowi_analysis_views_is_noop(m->p->views, node)) {
+    run_row_view(m, node);
   } else if (stow_graph_op(m->p->graph, node) == STOW_OP_CONCAT) {
-    run_concat(m, node);
+    intact = run_concat(m, node) && intact;
   } else {
-    run_plain(m, node);
+    intact = run_plain(m, node) && intact;
   }
   spoil(m, step);
-  return intact && is_intact(m, stow_graph_first_result(m->p->graph, node));
+  for (size_t k = 0; k < stow_graph_result_count(m->p->graph, node); ++k) {
+    intact = intact && is_intact(m, stow_graph_first_result(m->p->graph, node) + (stow_value)k);
+  }
+  return intact;
 }
 
 // Whether everything that was made and is live at |step| is intact.
@@ -373,10 +482,13 @@ static size_t count_elisions(const program* p) {
   return count;
 }
 
-static bool program_make(program* p, test_random* random, size_t nodes, bool effects) {
+// Values have |batch| samples; if there are several, they may be pitched.
+static bool program_make_batch(program* p, test_random* random, size_t nodes, bool effects,
+                               stow_dim batch) {
   stow_allocator allocator = stow_allocator_default();
   memset(p, 0, sizeof(*p));
-  p->graph = random_program(random, nodes);
+  p->least_row = batch > 1 ? 1 : 0;
+  p->graph = random_program(random, nodes, batch);
   if (stow_effects_create(p->graph, allocator, &p->diag, &p->effects) != STOW_OK ||
       stow_schedule_create(p->graph, allocator, &p->diag, &p->schedule) != STOW_OK) {
     abort();
@@ -385,6 +497,10 @@ static bool program_make(program* p, test_random* random, size_t nodes, bool eff
     random_effects(p, random);
   }
   return make_views(p);  // false if effects contradict each other
+}
+
+static bool program_make(program* p, test_random* random, size_t nodes, bool effects) {
+  return program_make_batch(p, random, nodes, effects, 1);
 }
 
 static stowi_analysis_sharing_options options_of(bool in_place, bool elide, uint64_t alignment) {
@@ -426,6 +542,50 @@ TEST(RandomProgramsStayCorrectAndLoadDoesNotRise) {
   CHECK(made > 1000);
   CHECK(elisions > 1000);
   CHECK(rises * 200 < made);
+}
+
+static size_t count_pitched(const program* p) {
+  size_t count = 0;
+  for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
+    count += stowi_analysis_views_rows(p->views, v) > 1 ? 1 : 0;
+  }
+  return count;
+}
+
+// The load may be higher than without pitched values: views along inner axes are always made.
+TEST(RandomProgramsInRowsStayCorrect) {
+  static machine m;
+  test_random random = {17};
+  size_t views = 0;
+  size_t elisions = 0;
+  size_t made = 0;
+  for (size_t i = 0; i < (test_is_long() ? 40000u : 2000u); ++i) {
+    program p;
+    stow_dim batch = 2 + (stow_dim)test_random_below(&random, 2);
+    bool in_place = test_random_below(&random, 2) != 0;
+    uint64_t alignment = (uint64_t)1 << test_random_below(&random, 3);
+    stowi_analysis_sharing_options without = options_of(in_place, false, alignment);
+    stowi_analysis_sharing_options with = options_of(in_place, true, alignment);
+    if (program_make_batch(&p, &random, 6 + test_random_below(&random, 30),
+                           test_random_below(&random, 3) == 0, batch) &&
+        share(&p, &without)) {
+      uint64_t before = highest_load_now(&p);
+      size_t pitched = count_pitched(&p);
+      ++made;
+      views += pitched;
+      CHECK(runs(&m, &p));
+      unshare(&p);
+      if (share(&p, &with)) {
+        CHECK(runs(&m, &p));
+        CHECK(highest_load_now(&p) <= before || in_place);
+        elisions += count_pitched(&p) > pitched ? 1 : 0;
+      }
+    }
+    program_free(&p);
+  }
+  CHECK(made > 1000);
+  CHECK(views > 1000);
+  CHECK(elisions > 500);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -559,27 +719,79 @@ TEST(ElisionsAreNearlyAlwaysTheBestSubset) {
 // ---------------------------------------------------------------------------------------------
 // Hulls: any groups merged at any place, worth it or not
 
+// Where each byte of each value is.
 typedef struct naive {
   stow_value roots[MAX_VALUES];
-  uint64_t offsets[MAX_VALUES];
+  uint32_t bytes[MAX_VALUES][MAX_BYTES];
+  bool pitched[MAX_VALUES];  // on the way
 } naive;
 
-static void naive_move(const program* p, naive* n, stow_value root, stow_value into,
-                       uint64_t offset) {
+static uint64_t size_of(const program* p, stow_value value) {
+  return stowi_analysis_views_bytes(p->views, value);
+}
+
+static void naive_make(const program* p, naive* n) {
   for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
-    if (n->roots[v] == root) {
-      n->roots[v] = into;
-      n->offsets[v] += offset;
+    n->roots[v] = stowi_analysis_views_root(p->views, v);
+    n->pitched[v] = false;
+    for (uint64_t i = 0; i < size_of(p, v); ++i) {
+      n->bytes[v][i] = (uint32_t)(stowi_analysis_views_offset(p->views, v) + i);
     }
   }
 }
 
+static void naive_move(const program* p, naive* n, stow_value root, stow_value into,
+                       stowi_analysis_layout place) {
+  uint64_t row = size_of(p, root) / place.rows;
+  for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
+    for (uint64_t i = 0; n->roots[v] == root && i < size_of(p, v); ++i) {
+      uint64_t at = n->bytes[v][i];
+      n->bytes[v][i] =
+          (uint32_t)(place.offset + (place.rows == 1 ? at : at / row * place.pitch + at % row));
+    }
+    n->pitched[v] = n->pitched[v] || (n->roots[v] == root && place.rows > 1);
+    n->roots[v] = n->roots[v] == root ? into : n->roots[v];
+  }
+}
+
+static uint64_t naive_load(const program* p, const naive* n, uint32_t step) {
+  uint64_t low[MAX_VALUES];
+  uint64_t high[MAX_VALUES] = {0};
+  uint64_t load = 0;
+  memset(low, 0xff, sizeof(low));
+  for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
+    stow_value root = n->roots[v];
+    for (uint64_t i = 0; lives(p, v, step) && i < size_of(p, v); ++i) {
+      uint64_t at = n->bytes[v][i];
+      low[root] = at < low[root] ? at : low[root];
+      high[root] = at + 1 > high[root] ? at + 1 : high[root];
+    }
+  }
+  for (stow_value v = 0; v < stow_graph_value_count(p->graph); ++v) {
+    load += high[v] > low[v] ? high[v] - low[v] : 0;
+  }
+  for (size_t i = 0; i < stowi_effects_scratch_count(p->effects); ++i) {
+    stowi_effects_scratch_entry scratch = stowi_effects_scratch(p->effects, i);
+    load += stow_schedule_step(p->schedule, scratch.node) == step ? scratch.bytes : 0;
+  }
+  return load;
+}
+
+static uint64_t naive_peak(const program* p, const naive* n) {
+  uint64_t peak = 0;
+  for (uint32_t step = 0; step <= stow_graph_node_count(p->graph); ++step) {
+    uint64_t load = naive_load(p, n, step);
+    peak = load > peak ? load : peak;
+  }
+  return peak;
+}
+
 static stowi_analysis_rise naive_rise(const program* p, const naive* before, const naive* after) {
-  uint64_t peak = highest_load(p, before->roots, before->offsets);
+  uint64_t peak = naive_peak(p, before);
   stowi_analysis_rise rise = STOWI_ANALYSIS_RISE_NONE;
   for (uint32_t step = 0; step <= stow_graph_node_count(p->graph); ++step) {
-    uint64_t load = load_at(p, after->roots, after->offsets, step);
-    if (load > load_at(p, before->roots, before->offsets, step)) {
+    uint64_t load = naive_load(p, after, step);
+    if (load > naive_load(p, before, step)) {
       rise = load > peak || rise == STOWI_ANALYSIS_RISE_OF_PEAK ? STOWI_ANALYSIS_RISE_OF_PEAK
                                                                 : STOWI_ANALYSIS_RISE_BELOW_PEAK;
     }
@@ -593,30 +805,42 @@ static void check_places(const program* p, stowi_analysis_hulls* hulls, const na
     stow_value root =
         stowi_analysis_hulls_find(hulls, stowi_analysis_views_root(p->views, v), &offset);
     CHECK_U64(root, n->roots[v]);
-    CHECK_U64(offset + stowi_analysis_views_offset(p->views, v), n->offsets[v]);
+    if (!n->pitched[v] && size_of(p, v) != 0) {
+      CHECK_U64(offset + stowi_analysis_views_offset(p->views, v), n->bytes[v][0]);
+    }
   }
 }
 
+static stowi_analysis_layout random_place(const program* p, stow_value root, test_random* random) {
+  stowi_analysis_layout place = {test_random_below(random, 40), 1, 0};
+  uint64_t rows = 2 + test_random_below(random, 3);
+  if (test_random_below(random, 2) == 0 && size_of(p, root) % rows == 0) {
+    place.rows = rows;
+    place.pitch = size_of(p, root) / rows + 1 + test_random_below(random, 20);
+  }
+  return place;
+}
+
 static void merge_at_random(const program* p, stowi_analysis_hulls* hulls, test_random* random) {
-  naive before;
-  read_views(p, before.roots, before.offsets);
+  static naive before;
+  static naive after;
+  naive_make(p, &before);
   for (size_t i = 0; i < 12; ++i) {
     uint32_t count = stow_graph_value_count(p->graph);
     stow_value root = before.roots[test_random_below(random, count)];
     stow_value into = before.roots[test_random_below(random, count)];
-    uint64_t offset = test_random_below(random, 40);
+    stowi_analysis_layout place = random_place(p, root, random);
     if (root == into) {
       continue;
     }
-    naive after = before;
-    naive_move(p, &after, root, into, offset);
-    CHECK(stowi_analysis_hulls_try(hulls, root, into, offset) == naive_rise(p, &before, &after));
+    after = before;
+    naive_move(p, &after, root, into, place);
+    CHECK(stowi_analysis_hulls_try(hulls, root, into, place) == naive_rise(p, &before, &after));
     if (test_random_below(random, 3) != 0) {
-      CHECK(stowi_analysis_hulls_merge(hulls, root, into, offset));
+      CHECK(stowi_analysis_hulls_merge(hulls, root, into, place));
       before = after;
     }
-    CHECK_U64(stowi_analysis_load_curve_peak(&hulls->load),
-              highest_load(p, before.roots, before.offsets));
+    CHECK_U64(stowi_analysis_load_curve_peak(&hulls->load), naive_peak(p, &before));
   }
   // Finding shortens the paths for later queries.
   check_places(p, hulls, &before);

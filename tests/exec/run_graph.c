@@ -7,8 +7,10 @@
 
 #include "base/diag.h"
 #include "base/hash.h"
+#include "exec/kernels/support/rows.h"
 #include "exec/run/prepare.h"
 #include "exec/tensor_hash.h"
+#include "graph/api.h"
 #include "support/test.h"
 
 #define MOST_STEPS 5000  // of a run: some loops have no end
@@ -60,6 +62,98 @@ static void split_finely(void* pool, size_t count, size_t grain, stow_split_task
   g->splitter.split(g->splitter.pool, count, 1, task, user);
 }
 
+// ---------------------------------------------------------------------------------------------
+// Row by row
+
+// A tensor with rows that are apart, in memory that is to be freed; with the elements of |whole|.
+static stow_tensor spread(const stow_tensor* whole, uint64_t rows, bool has_elements) {
+  stow_tensor made = *whole;
+  size_t row = stow_tensor_bytes(whole) / rows;
+  size_t pitch = (row / 64 + 2) * 64;
+  unsigned char* data = (unsigned char*)aligned_alloc(64, rows * pitch);
+  memset(need(data), 0xff, rows * pitch);
+  for (uint64_t i = 0; has_elements && i < rows; ++i) {
+    memcpy(data + i * pitch, (const unsigned char*)whole->data + i * row, row);
+  }
+  made.data = data;
+  stowi_kernel_set_pitch(&made, rows, pitch);
+  return made;
+}
+
+static bool has_same_rows(const stow_tensor* apart, const stow_tensor* whole, uint64_t rows) {
+  bool same = true;
+  for (uint64_t i = 0; i < rows; ++i) {
+    stow_tensor one = stowi_kernel_row(apart, rows, i);
+    stow_tensor expected = stowi_kernel_row(whole, rows, i);
+    same = same && tensor_hash(1, &one) == tensor_hash(1, &expected);
+  }
+  return same;
+}
+
+// Every other operand is dense.
+static bool run_rows(const run_graph* g, const stow_kernel_call* call, uint64_t rows,
+                     uint64_t still) {
+  stow_tensor operands[64], results[MOST_RESULTS], row_operands[64], row_results[MOST_RESULTS];
+  const stow_tensor* operand_list[64];
+  stow_tensor* result_list[MOST_RESULTS];
+  stow_kernel_call one = *call;
+  bool same = true;
+  for (size_t k = 0; k < call->operand_count; ++k) {
+    bool is_apart = call->operands[k] != NULL && (still >> k & 1) == 0 && (g->node + k) % 2 == 0;
+    operand_list[k] = call->operands[k];
+    if (is_apart) {
+      operands[k] = spread(call->operands[k], rows, true);
+    } else if (call->operands[k] != NULL) {
+      operands[k] = *call->operands[k];
+    }
+  }
+  for (size_t k = 0; k < call->result_count; ++k) {
+    results[k] = spread(call->results[k], rows, false);
+    result_list[k] = &row_results[k];
+  }
+  for (uint64_t row = 0; same && row < rows; ++row) {
+    for (size_t k = 0; k < call->operand_count; ++k) {
+      if (call->operands[k] != NULL && (still >> k & 1) == 0) {
+        row_operands[k] = stowi_kernel_row(&operands[k], rows, row);
+        operand_list[k] = &row_operands[k];
+      }
+    }
+    for (size_t k = 0; k < call->result_count; ++k) {
+      row_results[k] = stowi_kernel_row(&results[k], rows, row);
+    }
+    one.operands = operand_list;
+    one.results = result_list;
+    same = stow_kernels_get(NULL, call->op)->run(&one) == STOW_OK;
+  }
+  for (size_t k = 0; k < call->result_count; ++k) {
+    same = same && has_same_rows(&results[k], call->results[k], rows);
+    free(results[k].data);
+  }
+  for (size_t k = 0; k < call->operand_count; ++k) {
+    if (call->operands[k] != NULL && operands[k].data != call->operands[k]->data) {
+      free(operands[k].data);
+    }
+  }
+  return same;
+}
+
+// For any leading dims.
+static void check_rows(run_graph* g, const stow_kernel_call* call) {
+  uint64_t rows = 1;
+  uint64_t still;
+  for (uint32_t i = 0; call->result_count != 0 && i < call->results[0]->rank; ++i) {
+    rows *= (uint64_t)call->results[0]->dims[i];
+    if (rows > 1 && rows <= STOW_MOST_ROWS && call->result_count <= MOST_RESULTS &&
+        stowi_graph_takes_rows(g->graph, g->node, rows, &still)) {
+      g->by_rows[call->op] += 1;
+      test_check(run_rows(g, call, rows, still), __FILE__, __LINE__,
+                 "seed %llu: node %u (%s) gives other bits for %llu rows",
+                 (unsigned long long)g->seed, g->node, stow_graph_op_name(g->graph, g->node),
+                 (unsigned long long)rows);
+    }
+  }
+}
+
 static stow_status run_library(run_graph* g, stow_kernel_call* call) {
   g->splitter = call->splitter;
   if (g->splitter.split != NULL) {
@@ -67,6 +161,9 @@ static stow_status run_library(run_graph* g, stow_kernel_call* call) {
   }
   call->user = NULL;
   stow_status status = stow_kernels_get(NULL, call->op)->run(call);
+  if (status == STOW_OK && g->checks_rows) {
+    check_rows(g, call);
+  }
   call->user = g;
   call->splitter = g->splitter;
   return status;
@@ -138,6 +235,7 @@ void run_graph_init(run_graph* g, const stow_graph* graph, test_frozen* frozen, 
       (run_graph){.graph = graph, .frozen = frozen, .seed = seed, .ranges = suitable_ranges(graph)};
   set_kernels(g);
   stow_allocator elements = test_frozen_allocator(frozen);
+  g->by_rows = (uint64_t*)need(calloc(STOW_OP_CORE_COUNT, sizeof(*g->by_rows)));
   g->data = (void**)need(calloc(stow_graph_value_count(graph) + 1, sizeof(*g->data)));
   for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
     if (stow_graph_is_boundary(graph, value) && stow_graph_data(graph, value, NULL) == NULL) {
@@ -151,6 +249,7 @@ void run_graph_init(run_graph* g, const stow_graph* graph, test_frozen* frozen, 
 
 void run_graph_free(run_graph* g) {
   free(g->data);
+  free(g->by_rows);
   free(g->ranges);
   stow_kernels_destroy(g->kernels);
 }
@@ -328,6 +427,7 @@ run_trace run_graph_run(run_graph* g, const run_way* way) {
       .outputs = (uint64_t*)need(calloc(stow_graph_output_count(g->graph) + 1, 8)),
   };
   run r = {.g = g, .way = way, .trace = &trace};
+  g->checks_rows = way->checks_rows;
   r.bound = (void**)need(calloc(values, sizeof(*r.bound)));
   stow_diag_init(&r.diag);
   trace.status = make(&r);

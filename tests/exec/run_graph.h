@@ -19,6 +19,8 @@ typedef struct run_way {
                       // values have more room, other alignments or bytes of their own
   bool is_repeated;   // the trace is that of a second run
   bool has_variants;  // kernels run with variants that are drawn, and weights are packed
+  bool checks_rows;   // nodes that can be run row by row are, once more, with rows that are apart;
+                      // nothing may be in place
 } run_way;
 
 // A graph, and what its runs have in common.
@@ -33,6 +35,8 @@ typedef struct run_graph {
   stow_node node;          // being run
   stow_status refusal;     // what its kernel said
   stow_splitter splitter;  // of the executor
+  bool checks_rows;
+  uint64_t* by_rows;  // by op: nodes that were run so, and gave the same bits
 } run_graph;
 
 // What a run left.

@@ -31,6 +31,7 @@ enum {
   PARANOID,
   WEIGHTS,  // outside the arena, in memory that is only read
   VARIANTS,
+  ROWS,
   WAYS
 };
 
@@ -45,6 +46,7 @@ typedef struct tally {
   uint64_t packed;   // weights
   uint64_t well[STOW_OP_CORE_COUNT];  // by op: nodes that gave what they should, in the reference
   uint64_t bad[STOW_OP_CORE_COUNT];   // by op: nodes that did not
+  uint64_t rows[STOW_OP_CORE_COUNT];  // by op: nodes that were run row by row
   char message[STOW_OP_CORE_COUNT][STOW_DIAG_MESSAGE_SIZE];  // of one of them
 } tally;
 
@@ -76,15 +78,15 @@ static stow_plan_options options_of(stow_preset preset, bool in_place, bool elid
 }
 
 static run_way way_of(int number, const stow_schedule* schedule) {
-  static const char* const names[WAYS] = {"alone",     "shared",      "in place", "elision",
-                                          "reordered", "drawn order", "rlx",      "effects",
-                                          "threads",   "paranoid",    "weights",  "variants"};
+  static const char* const names[WAYS] = {
+      "alone",   "shared",  "in place", "elision", "reordered", "drawn order", "rlx",
+      "effects", "threads", "paranoid", "weights", "variants",  "rows"};
   bool all = number >= REORDERED || number == SHARED;
   run_way way = {.name = names[number], .threads = number == THREADS ? 2 : 1};
   way.plan =
       options_of(STOW_PRESET_DEFAULT, all || number == IN_PLACE, all || number == ELISION, all);
   way.poison = number % 2 == 1;
-  if (number == ALONE) {
+  if (number == ALONE || number == ROWS) {
     way.plan.reuse = false;
   } else if (number == REORDERED) {
     way.plan.order = STOW_ORDER_AUTO;
@@ -99,7 +101,9 @@ static run_way way_of(int number, const stow_schedule* schedule) {
     way.plan.params = way.plan.constants = false;
   }
   way.has_effects = number == EFFECTS;
-  way.has_variants = number == VARIANTS || number == THREADS || number == PARANOID;
+  way.checks_rows = number == ROWS;
+  way.has_variants =
+      number == VARIANTS || number == THREADS || number == PARANOID || number == ROWS;
   way.is_repeated = number == EFFECTS || number == SHARED || number == WEIGHTS;
   return way;
 }
@@ -181,6 +185,9 @@ static void run_all(tally* t, uint64_t seed, random_ops* ops) {
     }
   }
   run_trace_free(&alone);
+  for (stow_op op = 0; op < STOW_OP_CORE_COUNT; ++op) {
+    t->rows[op] += g.by_rows[op];
+  }
   run_graph_free(&g);
   stow_schedule_destroy(schedule);
   stow_graph_destroy(graph);
@@ -195,8 +202,8 @@ static void report(const tally* t) {
          " it does not know a type, %" PRIu64 " runs without a plan, %" PRIu64 " weights packed\n",
          t->graphs, t->runs, t->nodes, t->ended, t->refused, t->unknown, t->unmade, t->packed);
   for (stow_op op = 0; test_is_long() && op < STOW_OP_CORE_COUNT; ++op) {
-    printf("  %-28s %8" PRIu64 " %6" PRIu64 " %s\n", stow_ops_get(NULL, op)->name, t->well[op],
-           t->bad[op], t->message[op]);
+    printf("  %-28s %8" PRIu64 " %6" PRIu64 " %6" PRIu64 " %s\n", stow_ops_get(NULL, op)->name,
+           t->well[op], t->bad[op], t->rows[op], t->message[op]);
   }
 }
 
@@ -213,6 +220,14 @@ TEST(EveryWayToPlanGivesTheSameBits) {
   for (stow_op op = 0; test_is_long() && op < STOW_OP_CORE_COUNT; ++op) {
     test_check(t->well[op] >= 10 || stow_kernels_get(NULL, op) == NULL, __FILE__, __LINE__,
                "%s gave results %" PRIu64 " times only", stow_ops_get(NULL, op)->name, t->well[op]);
+  }
+  static const stow_op by_rows[] = {STOW_OP_ADD,      STOW_OP_SOFTMAX,   STOW_OP_CONCAT,
+                                    STOW_OP_SPLIT,    STOW_OP_SLICE,     STOW_OP_TRANSPOSE,
+                                    STOW_OP_RESHAPE,  STOW_OP_CLIP,      STOW_OP_QUANTIZE_LINEAR,
+                                    STOW_OP_RMS_NORM, STOW_OP_LAYER_NORM};
+  for (size_t i = 0; i < sizeof(by_rows) / sizeof(by_rows[0]); ++i) {
+    test_check(t->rows[by_rows[i]] > 0 || !test_is_long(), __FILE__, __LINE__,
+               "%s was never run row by row", stow_ops_get(NULL, by_rows[i])->name);
   }
   random_ops_destroy(ops);
   free(t);

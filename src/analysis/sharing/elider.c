@@ -1,7 +1,7 @@
 // The operands of concats: where they are in the result, and which roots may move there.
 #include "analysis/sharing/elider.h"
 
-#include "analysis/views.h"
+#include "analysis/by_rows.h"
 #include "base/checked.h"
 #include "base/diag.h"
 #include "effects/api.h"
@@ -27,6 +27,7 @@ stow_value stowi_analysis_elider_result(const stowi_analysis_elider* h,
 bool stowi_analysis_elider_refuse(stowi_analysis_entry* e, stow_reason reason, stow_value other) {
   e->reason = reason;
   e->other = other;
+  e->other_node = STOW_NODE_NONE;
   return false;
 }
 
@@ -82,9 +83,35 @@ static void add_value(const stowi_analysis_elider* h, stow_value value) {
     }
     if (g->last_in_place == STOW_VALUE_NONE ||
         birth > stowi_analysis_elider_birth(h, g->last_in_place)) {
-      g->last_in_place = value;
+      g->last_in_place = g->latest = value;
     }
   }
+}
+
+// Lists the values of each root, which comes first.
+static stow_status list_values(stowi_analysis_elider* h) {
+  const stowi_analysis_views* views = h->call->views;
+  uint32_t count = views->value_count;
+  h->next = STOWI_ARRAY(h->call->allocator, stow_value, count);
+  h->last = STOWI_ARRAY(h->call->allocator, stow_value, count);
+  STOW_TRY(stowi_need_memory(
+      h->next != NULL && h->last != NULL && stowi_bits_init(&h->pitched, count, h->call->allocator),
+      h->call->diag));
+  for (stow_value value = 0; value < count; ++value) {
+    h->next[value] = STOW_VALUE_NONE;
+    h->last[value] = value;
+  }
+  for (stow_value value = 0; value < count; ++value) {
+    stow_value root = views->root[value];
+    if (views->rows[value].rows > 1) {
+      stowi_bits_add(&h->pitched, root);
+    }
+    if (root != value) {
+      h->next[h->last[root]] = value;
+      h->last[root] = value;
+    }
+  }
+  return STOW_OK;
 }
 
 static stow_status make_roots(stowi_analysis_elider* h) {
@@ -98,13 +125,14 @@ static stow_status make_roots(stowi_analysis_elider* h) {
     h->roots[value] = (stowi_analysis_root){.begin = UINT32_MAX,
                                             .first_in_place = STOW_VALUE_NONE,
                                             .last_in_place = STOW_VALUE_NONE,
+                                            .latest = STOW_VALUE_NONE,
                                             .pinned = STOW_VALUE_NONE};
     h->target[value] = STOW_VALUE_NONE;
   }
   for (stow_value value = 0; value < count; ++value) {
     add_value(h, value);
   }
-  return STOW_OK;
+  return h->call->views->rows == NULL ? STOW_OK : list_values(h);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -129,17 +157,16 @@ static uint64_t element_bits(const stowi_analysis_elider* h, stow_value result, 
   return is_uniform ? uniform : 0;
 }
 
-// Whether an index before the concat's axis can be above 0.
-static bool has_outer_dims(const stowi_analysis_elider* h, stow_node node) {
+// Indices before the concat's axis.
+static uint64_t outer_rows(const stowi_analysis_elider* h, stow_node node) {
   const stow_type* type = stow_graph_type(h->graph, stow_graph_first_result(h->graph, node));
   int64_t axis = stow_graph_attr(h->graph, node, "axis")->i;
+  uint64_t rows = 1;
   axis = axis < 0 ? axis + (int64_t)type->rank : axis;
   for (int64_t i = 0; i < axis && i < (int64_t)type->rank; ++i) {
-    if (type->dims[i] != 1) {
-      return true;
-    }
+    rows *= (uint64_t)type->dims[i];  // a result that has bytes has a size
   }
-  return false;
+  return rows;
 }
 
 // Whether |value| may have fewer elements than its type (upper-bounded dims), so that what follows
@@ -236,19 +263,128 @@ bool stowi_analysis_elider_may_move(const stowi_analysis_elider* h, stow_value r
   return may_leave(h, root, e) && is_made_here(h, root, e);
 }
 
-bool stowi_analysis_elider_is_eligible(const stowi_analysis_elider* h, stow_value root,
+// The limit on values looked at to see whether roots can be in rows.
+#define MOST_ROW_WORK (UINT64_C(1) << 22)
+
+// Whether all of |root| can be in rows inside |e|'s result. A result in place has the rows of what
+// it is in place of.
+static bool may_be_rows(stowi_analysis_elider* h, stow_value root, stowi_analysis_entry* e) {
+  const stowi_analysis_views* views = h->call->views;
+  uint64_t bytes = views->bytes[root];
+  stowi_analysis_layout place = {e->place, e->rows,
+                                 views->bytes[stowi_analysis_elider_result(h, e)] / e->rows};
+  if (bytes == views->bytes[stowi_analysis_elider_result(h, e)]) {
+    return true;  // all of it
+  }
+  if (bytes % e->rows != 0) {
+    return stowi_analysis_elider_refuse(e, STOW_REASON_NOT_CONTIGUOUS, STOW_VALUE_NONE);
+  }
+  for (stow_value v = root; v != STOW_VALUE_NONE; v = h->next[v]) {
+    stowi_analysis_layout now, there;
+    stow_node node = STOW_NODE_NONE;
+    bool is_in_place =
+        stowi_analysis_views_is_in_place(views, v) && h->target[v] == STOW_VALUE_NONE;
+    if (views->bytes[v] == 0) {
+      continue;
+    }
+    if (++h->row_work > MOST_ROW_WORK) {
+      return stowi_analysis_elider_refuse(e, STOW_REASON_LOAD, STOW_VALUE_NONE);
+    }
+    (void)stowi_analysis_locate(views, v, &now);
+    bool has_place = stowi_analysis_layout_join(place, bytes, now, views->bytes[v], &there) &&
+                     (there.rows == 1 || there.rows == e->rows) &&
+                     (!is_in_place || views->bytes[v] == bytes);
+    if (!has_place) {
+      return stowi_analysis_elider_refuse(e, STOW_REASON_NOT_CONTIGUOUS, STOW_VALUE_NONE);
+    }
+    if (there.rows > 1 &&
+        !stowi_analysis_may_be_rows(views, h->graph, h->effects, v, there.rows, &node)) {
+      stowi_analysis_elider_refuse(
+          e, node == STOW_NODE_NONE ? STOW_REASON_NOT_CONTIGUOUS : STOW_REASON_ROWS,
+          STOW_VALUE_NONE);
+      e->other_node = node;
+      return false;
+    }
+  }
+  return true;
+}
+
+void stowi_analysis_elider_moved(stowi_analysis_elider* h, stow_value root, stow_value into,
+                                 stowi_analysis_layout place) {
+  stowi_analysis_views* views = h->call->views;
+  if (h->next == NULL) {
+    return;
+  }
+  for (stow_value v = root; v != STOW_VALUE_NONE && place.rows > 1; v = h->next[v]) {
+    stowi_analysis_layout now, there;
+    (void)stowi_analysis_locate(views, v, &now);
+    (void)stowi_analysis_layout_join(place, views->bytes[root], now, views->bytes[v], &there);
+    if (there.rows > 1) {
+      stowi_analysis_run_by_rows(views, h->graph, v, there.rows);
+    }
+  }
+  if (place.rows > 1 || stowi_bits_has(&h->pitched, root)) {
+    stowi_bits_add(&h->pitched, into);
+  }
+  h->next[h->last[into]] = root;
+  h->last[into] = h->last[root];
+}
+
+bool stowi_analysis_elider_is_eligible(stowi_analysis_elider* h, stow_value root,
                                        stowi_analysis_entry* e) {
   if (h->call->views->bytes[stowi_analysis_elider_operand(h, e)] == 0) {
     return stowi_analysis_elider_refuse(e, STOW_REASON_NO_REUSE, STOW_VALUE_NONE);
   }
   if (e->place == STOWI_ANALYSIS_NO_PLACE) {
-    return stowi_analysis_elider_refuse(e, STOW_REASON_NOT_CONTIGUOUS, STOW_VALUE_NONE);
+    stow_reason reason =
+        e->reason == STOW_REASON_SHORT_ROWS ? STOW_REASON_SHORT_ROWS : STOW_REASON_NOT_CONTIGUOUS;
+    return stowi_analysis_elider_refuse(e, reason, STOW_VALUE_NONE);
   }
-  return stowi_analysis_elider_may_move(h, root, e);
+  return stowi_analysis_elider_may_move(h, root, e) && (e->rows == 1 || may_be_rows(h, root, e));
 }
 
 // ---------------------------------------------------------------------------------------------
 // All of it
+
+// Where |operand| begins in each row of the concat's result, after |before| elements of it.
+static uint64_t place_in_rows(const stowi_analysis_elider* h, stowi_analysis_entry* e,
+                              uint64_t before, uint64_t bits) {
+  const stowi_analysis_views* views = h->call->views;
+  stow_value operand = stowi_analysis_elider_operand(h, e);
+  uint64_t bytes = views->bytes[operand];
+  uint64_t elements = element_count(h, operand);
+  bool moves = may_shrink(h, stowi_analysis_elider_result(h, e));
+  if (views->rows == NULL || moves || bits == 0 || bits % 8 != 0 ||
+      bytes != elements * (bits / 8)) {
+    return STOWI_ANALYSIS_NO_PLACE;
+  }
+  if (bytes / e->rows < views->least_row) {
+    e->reason = STOW_REASON_SHORT_ROWS;
+    return STOWI_ANALYSIS_NO_PLACE;
+  }
+  return before / e->rows * (bits / 8);
+}
+
+// Fills the places of a concat's |count| operands.
+static void find_places(const stowi_analysis_elider* h, stowi_analysis_entry* first, size_t count) {
+  stow_value result = stowi_analysis_elider_result(h, first);
+  uint64_t total = element_count(h, result);
+  uint64_t bits = element_bits(h, result, total);
+  uint64_t rows = outer_rows(h, first->node);
+  bool moves = false;
+  uint64_t before = 0;
+  for (size_t i = 0; i < count; ++i) {
+    stow_value operand = stowi_analysis_elider_operand(h, &first[i]);
+    uint64_t elements = element_count(h, operand);
+    first[i].rows = elements == total ? 1 : rows;
+    if (!moves) {
+      first[i].place = first[i].rows == 1 ? place_of(h, operand, before, elements, total, bits)
+                                          : place_in_rows(h, &first[i], before, bits);
+    }
+    before += elements;
+    moves = moves || may_shrink(h, operand);
+  }
+}
 
 static stow_status add_concat(stowi_analysis_elider* h, stow_node node) {
   size_t count = stow_graph_operand_count(h->graph, node);
@@ -262,25 +398,12 @@ static stow_status add_concat(stowi_analysis_elider* h, stow_node node) {
     first[k] = (stowi_analysis_entry){.node = node,
                                       .operand = (uint32_t)k,
                                       .place = STOWI_ANALYSIS_NO_PLACE,
+                                      .rows = 1,
                                       .reason = STOW_REASON_LOAD,
-                                      .other = STOW_VALUE_NONE};
+                                      .other = STOW_VALUE_NONE,
+                                      .other_node = STOW_NODE_NONE};
   }
-  // Fills the places of a concat's |count| operands.
-  stow_value result = stowi_analysis_elider_result(h, first);
-  uint64_t total = element_count(h, result);
-  uint64_t bits = element_bits(h, result, total);
-  bool strided = has_outer_dims(h, first->node);
-  bool moves = false;
-  uint64_t before = 0;
-  for (size_t i = 0; i < count; ++i) {
-    stow_value operand = stowi_analysis_elider_operand(h, &first[i]);
-    uint64_t elements = element_count(h, operand);
-    bool contiguous = !moves && (!strided || elements == total);
-    first[i].place =
-        contiguous ? place_of(h, operand, before, elements, total, bits) : STOWI_ANALYSIS_NO_PLACE;
-    before += elements;
-    moves = moves || may_shrink(h, operand);
-  }
+  find_places(h, first, count);
   h->entries.count += count;
   return STOW_OK;
 }
@@ -309,6 +432,9 @@ void stowi_analysis_elider_free(stowi_analysis_elider* h) {
   STOWI_ARRAY_FREE(allocator, h->roots, h->call->views->value_count);
   STOWI_ARRAY_FREE(allocator, h->target, h->call->views->value_count);
   stowi_bits_free(&h->joined, allocator);
+  STOWI_ARRAY_FREE(allocator, h->next, h->call->views->value_count);
+  STOWI_ARRAY_FREE(allocator, h->last, h->call->views->value_count);
+  stowi_bits_free(&h->pitched, allocator);
   STOWI_VEC_FREE(allocator, &h->entries);
   stowi_analysis_hulls_free(&h->hulls);
 }

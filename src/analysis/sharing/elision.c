@@ -13,11 +13,15 @@
 // everything originally in its root, begins there. From then on both hold the same bytes, so
 // neither may be overwritten while the other is in use: no result in place in the operand's root
 // after the concat, and none in the result's root while anything of the operand's root is live.
+// If dims before the concat's axis are above 1, an operand has a part of each row of the result: it
+// is pitched there, and all nodes that make or read anything in its root are run row by row
+// (analysis/by_rows.h). Only whole roots move there, one operand or several that have parts of each
+// of its rows, and none of them joins.
 // Profit. With windows, a root occupies at each step the range that covers its live values. First
 // the elisions are taken that raise the load at no step; then those whose rise stays below the
 // peak. O((values + operands) log values), plus the cost of merging (hulls.h).
+#include "analysis/by_rows.h"
 #include "analysis/sharing/elider.h"
-#include "analysis/views.h"
 #include "base/diag.h"
 
 typedef stowi_analysis_elider elider;
@@ -47,6 +51,17 @@ static stow_value find(elider* h, stow_value value, uint64_t* out_offset) {
   return stowi_analysis_elider_find(h, value, out_offset);
 }
 
+static bool is_pitched(const elider* h, stow_value root) {
+  return h->next != NULL && stowi_bits_has(&h->pitched, root);
+}
+
+// As find, also where values are pitched.
+static stow_value locate(elider* h, stow_value value, stowi_analysis_layout* out_layout) {
+  *out_layout = (stowi_analysis_layout){0, 1, 0};
+  stow_value root = find(h, value, &out_layout->offset);
+  return is_pitched(h, root) ? stowi_analysis_locate(h->call->views, value, out_layout) : root;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Moving
 
@@ -56,38 +71,50 @@ static stow_value target_of(const elider* h, stow_value value) {
   return target != STOW_VALUE_NONE ? target : h->target[h->call->views->root[value]];
 }
 
+// Whether |operand| is in |root| from byte |at| of each of |rows| rows on.
+static bool is_part_of_rows(elider* h, stow_value operand, stow_value root, uint64_t rows,
+                            uint64_t at) {
+  uint64_t row = h->call->views->bytes[root] / rows;
+  stowi_analysis_layout layout;
+  if (locate(h, operand, &layout) != root || layout.offset != at) {
+    return false;
+  }
+  bool is_all = layout.rows == 1 && h->call->views->bytes[operand] == h->call->views->bytes[root];
+  return rows == 1 ? layout.rows == 1 : is_all || (layout.rows == rows && layout.pitch == row);
+}
+
 // The number of entries from |e| on, up to |end|, that together are all of |root|, in its order; 0
 // if they are only a part of it.
 static size_t cover(elider* h, const entry* e, const entry* end, stow_value root) {
-  uint64_t bytes = h->call->views->bytes[root];
+  uint64_t row = h->call->views->bytes[root] / e->rows;
   uint64_t covered = 0;
   size_t count = 0;
-  while (covered < bytes && e + count < end && e[count].place == e->place + covered) {
+  while (covered < row && e + count < end && e[count].place == e->place + covered &&
+         e[count].rows == e->rows) {
     stow_value operand = operand_of(h, &e[count]);
-    uint64_t offset;
-    if (find(h, operand, &offset) != root || offset != covered) {
+    if (!is_part_of_rows(h, operand, root, e->rows, covered)) {
       return 0;
     }
-    covered += h->call->views->bytes[operand];
+    covered += h->call->views->bytes[operand] / e->rows;
     ++count;
   }
-  return covered == bytes ? count : 0;
+  return covered == row ? count : 0;
 }
 
-static bool is_aligned(const elider* h, stow_value root, uint64_t place) {
+static bool is_aligned(const elider* h, stow_value root, stowi_analysis_layout place) {
   uint64_t alignment = stowi_analysis_views_alignment(h->call->views, root);
   uint64_t least = h->call->options.alignment;
-  return place % (alignment > least ? alignment : least) == 0;
+  alignment = alignment > least ? alignment : least;
+  return place.offset % alignment == 0 && place.pitch % alignment == 0;
 }
 
 // Whether |root| and the concat |result|, with all concats that contain it, can share bytes:
-// neither is overwritten while the other is in use. Values that have moved into |root| are not
-// overwritten after the concat that they moved for, which runs before this one.
+// neither is overwritten while the other is in use. Values that have moved into |root| may have for
+// a concat that runs after this one, in the second round.
 static bool is_safe(elider* h, stow_value root, stow_value result, entry* e) {
   const stowi_analysis_root* moved = &h->roots[root];
-  if (moved->last_in_place != STOW_VALUE_NONE &&
-      birth_of(h, moved->last_in_place) >= step_of(h, e->node)) {
-    return refuse(e, STOW_REASON_GIVEN_AWAY, moved->last_in_place);
+  if (moved->latest != STOW_VALUE_NONE && birth_of(h, moved->latest) >= step_of(h, e->node)) {
+    return refuse(e, STOW_REASON_GIVEN_AWAY, moved->latest);
   }
   for (stow_value outer = result; outer != STOW_VALUE_NONE; outer = h->target[outer]) {
     stow_value taker = h->roots[outer].first_in_place;
@@ -100,8 +127,8 @@ static bool is_safe(elider* h, stow_value root, stow_value result, entry* e) {
 }
 
 // Moves |root| if the load allows it: in the first round only if it rises at no step.
-static stow_status move(elider* h, stow_value root, stow_value into, uint64_t place, bool first,
-                        entry* e) {
+static stow_status move(elider* h, stow_value root, stow_value into, stowi_analysis_layout place,
+                        bool first, entry* e) {
   stowi_analysis_rise rise = stowi_analysis_hulls_try(&h->hulls, root, into, place);
   if (rise == STOWI_ANALYSIS_RISE_UNKNOWN) {
     return stowi_fail_memory(h->call->diag);
@@ -115,10 +142,17 @@ static stow_status move(elider* h, stow_value root, stow_value into, uint64_t pl
   if (h->roots[into].end < h->roots[root].end) {
     h->roots[into].end = h->roots[root].end;
   }
+  stow_value latest = h->roots[root].latest;
+  if (latest != STOW_VALUE_NONE && (h->roots[into].latest == STOW_VALUE_NONE ||
+                                    birth_of(h, h->roots[into].latest) < birth_of(h, latest))) {
+    h->roots[into].latest = latest;
+  }
   h->target[root] = result_of(h, e) != root ? result_of(h, e) : into;  // a result may move, too
+  stowi_analysis_elider_moved(h, root, into, place);
   stowi_analysis_sharing_move(h->call, root, into, place);
   e->reason = STOW_REASON_TAKEN;
   e->other = STOW_VALUE_NONE;
+  e->other_node = STOW_NODE_NONE;
   return STOW_OK;
 }
 
@@ -188,7 +222,7 @@ static bool may_join(elider* h, join found, stow_value into, entry* e) {
   if (found.root == into && !stowi_analysis_elider_may_move(h, into, e)) {
     return false;
   }
-  return is_aligned(h, found.root, found.offset) ||
+  return is_aligned(h, found.root, (stowi_analysis_layout){found.offset, 1, 0}) ||
          refuse(e, STOW_REASON_MISALIGNED, STOW_VALUE_NONE);
 }
 
@@ -197,7 +231,7 @@ static stow_status try_join(elider* h, join found, stow_value root, bool first, 
   bool fits;
   STOW_TRY(stowi_analysis_elider_fits(h, found.root, found.into, found.offset, &fits));
   if (fits) {
-    return move(h, found.root, found.into, found.offset, first, e);
+    return move(h, found.root, found.into, (stowi_analysis_layout){found.offset, 1, 0}, first, e);
   }
   refuse_part(h, root, e);
   return STOW_OK;
@@ -210,6 +244,10 @@ static stow_status join_roots(elider* h, entry* e, const entry* end, bool first)
   stow_value root = find(h, operand_of(h, e), &offset);
   stow_value into = find(h, result_of(h, e), &base);
   join found;
+  if (e->rows > 1 || is_pitched(h, root) || is_pitched(h, into)) {
+    refuse_part(h, root, e);
+    return STOW_OK;
+  }
   if (!may_stay(h, e) || !find_join(h, root, into, offset, base + e->place, &found)) {
     refuse_part(h, root, e);
     return STOW_OK;
@@ -231,8 +269,8 @@ static stow_status join_roots(elider* h, entry* e, const entry* end, bool first)
 // Deciding
 
 // Moves |root|, which the |count| entries from |e| on are all of, into |into|.
-static stow_status move_all(elider* h, stow_value root, stow_value into, uint64_t place, bool first,
-                            entry* e, size_t count) {
+static stow_status move_all(elider* h, stow_value root, stow_value into,
+                            stowi_analysis_layout place, bool first, entry* e, size_t count) {
   if (!is_aligned(h, root, place)) {
     refuse(e, STOW_REASON_MISALIGNED, STOW_VALUE_NONE);
   } else if (is_safe(h, root, result_of(h, e), e)) {
@@ -241,6 +279,7 @@ static stow_status move_all(elider* h, stow_value root, stow_value into, uint64_
   for (size_t i = 1; i < count; ++i) {
     e[i].reason = e->reason;
     e[i].other = e->other;
+    e[i].other_node = e->other_node;
   }
   return STOW_OK;
 }
@@ -248,20 +287,25 @@ static stow_status move_all(elider* h, stow_value root, stow_value into, uint64_
 // Decides for |e| and for the entries after it that move with it, |*out_count| in all.
 static stow_status decide(elider* h, entry* e, const entry* end, bool first, size_t* out_count) {
   uint64_t offset;
-  uint64_t place;
+  stowi_analysis_layout whole;
   stow_value root = find(h, operand_of(h, e), &offset);
-  stow_value into = find(h, result_of(h, e), &place);
+  stow_value into = locate(h, result_of(h, e), &whole);
   *out_count = 1;
   if ((first && !stowi_analysis_elider_may_contain(h, e)) ||
       !stowi_analysis_elider_is_eligible(h, root, e)) {
     return STOW_OK;
   }
-  size_t count = root != into ? cover(h, e, end, root) : 0;
+  size_t count = root != into && whole.rows == 1 ? cover(h, e, end, root) : 0;
   if (count == 0 || stowi_bits_has(&h->joined, root) || stowi_bits_has(&h->joined, into)) {
     return join_roots(h, e, end, first);
   }
+  stowi_analysis_layout place = {whole.offset + e->place, 1, 0};
+  if (h->call->views->bytes[root] != h->call->views->bytes[result_of(h, e)]) {
+    place.rows = e->rows;
+    place.pitch = e->rows == 1 ? 0 : h->call->views->bytes[result_of(h, e)] / e->rows;
+  }
   *out_count = count;
-  return move_all(h, root, into, place + e->place, first, e, count);
+  return move_all(h, root, into, place, first, e, count);
 }
 
 // The entry after the last of |e|'s concat.
@@ -362,6 +406,7 @@ static stow_status note_all(const elider* h) {
     stow_decision decision = stowi_analysis_sharing_decision(
         h->call, STOW_SHARE_HOME, e->reason, e->node, result_of(h, e), operand_of(h, e));
     decision.other_value = e->other;
+    decision.other_node = e->other_node;
     STOW_TRY(stowi_analysis_sharing_note(h->call, decision, e->operand));
   }
   return STOW_OK;

@@ -74,9 +74,11 @@ static void drop_pieces(stowi_analysis_hulls* hulls, uint32_t from, uint32_t to)
 
 // A walk through a root's pieces, backwards in time.
 typedef struct cursor {
-  uint32_t at;    // NO_PIECE: past the first
-  uint64_t base;  // offset in the root that stays
+  uint32_t at;                  // NO_PIECE: past the first
+  stowi_analysis_layout place;  // in the root that stays
+  uint64_t bytes;               // of the root, if it is pitched there
   uint64_t low, high;
+  uint64_t size;  // what it occupied before it was moved there
   uint32_t begin, end;
 } cursor;
 
@@ -87,15 +89,18 @@ static void look(stowi_analysis_hulls* hulls, cursor* c) {
   stowi_analysis_hull_piece piece = hulls->pieces.data[c->at];
   uint64_t offset;
   stowi_analysis_hulls_find(hulls, piece.anchor, &offset);
-  c->low = c->base + offset + piece.low;
-  c->high = c->base + offset + piece.high;
+  // The first and the last byte are those of values.
+  c->low = stowi_analysis_layout_map(c->place, c->bytes, offset + piece.low);
+  c->high = stowi_analysis_layout_map(c->place, c->bytes, offset + piece.high - 1) + 1;
+  c->size = piece.high - piece.low;
   c->begin = piece.begin;
   c->end = piece.end;
   ++hulls->work;
 }
 
-static cursor cursor_of(stowi_analysis_hulls* hulls, uint32_t last, uint64_t base) {
-  cursor c = {.at = last, .base = base};
+static cursor cursor_of(stowi_analysis_hulls* hulls, uint32_t last, stowi_analysis_layout place,
+                        uint64_t bytes) {
+  cursor c = {.at = last, .place = place, .bytes = bytes};
   look(hulls, &c);
   return c;
 }
@@ -130,7 +135,8 @@ static uint32_t later_of(uint32_t a, uint32_t b) { return a > b ? a : b; }
 // The last steps at which only one of the two occupies bytes.
 static bool emit_one(stowi_analysis_hulls* hulls, cursor* c, uint32_t other_end) {
   uint32_t begin = later_of(c->begin, other_end);
-  bool emitted = emit(hulls, (stowi_analysis_hull_merge){c->low, c->high, begin, c->end, 0});
+  int64_t rise = (int64_t)(c->high - c->low) - (int64_t)c->size;
+  bool emitted = emit(hulls, (stowi_analysis_hull_merge){c->low, c->high, begin, c->end, rise});
   go_before(hulls, c, begin);
   return emitted;
 }
@@ -139,24 +145,34 @@ static bool emit_both(stowi_analysis_hulls* hulls, cursor* a, cursor* b) {
   uint32_t begin = later_of(a->begin, b->begin);
   uint64_t low = a->low < b->low ? a->low : b->low;
   uint64_t high = a->high > b->high ? a->high : b->high;
-  int64_t rise = (int64_t)(high - low) - (int64_t)(a->high - a->low) - (int64_t)(b->high - b->low);
+  int64_t rise = (int64_t)(high - low) - (int64_t)a->size - (int64_t)b->size;
   bool emitted = emit(hulls, (stowi_analysis_hull_merge){low, high, begin, a->end, rise});
   go_before(hulls, a, begin);
   go_before(hulls, b, begin);
   return emitted;
 }
 
-// Fills |merged|, last first, up to where one of the two roots begins. False if out of memory.
-static bool sweep(stowi_analysis_hulls* hulls, uint32_t a_last, uint64_t a_base, uint32_t b_last,
-                  uint64_t b_base) {
-  cursor a = cursor_of(hulls, a_last, a_base);
-  cursor b = cursor_of(hulls, b_last, b_base);
+static const stowi_analysis_layout at_begin = {0, 1, 0};
+
+// Fills |merged|, last first, up to where one of the two roots begins; if the first is pitched, up
+// to where that begins. It has |bytes| bytes and is at |place| in the other. False if out of
+// memory.
+static bool sweep(stowi_analysis_hulls* hulls, uint32_t a_last, stowi_analysis_layout place,
+                  uint64_t bytes, uint32_t b_last) {
+  cursor a = cursor_of(hulls, a_last, place, bytes);
+  cursor b = cursor_of(hulls, b_last, at_begin, 0);
   hulls->merged.count = 0;
   while (a.at != NO_PIECE && b.at != NO_PIECE) {
     bool emitted = a.end == b.end  ? emit_both(hulls, &a, &b)
                    : a.end > b.end ? emit_one(hulls, &a, b.end)
                                    : emit_one(hulls, &b, a.end);
     if (!emitted) {
+      return false;
+    }
+  }
+  // Rows that are moved apart occupy more at every step, and bytes move by different distances.
+  while (place.rows > 1 && a.at != NO_PIECE) {
+    if (!emit_one(hulls, &a, 0)) {
       return false;
     }
   }
@@ -185,11 +201,11 @@ static uint32_t replace(stowi_analysis_hulls* hulls, uint32_t a_last, uint32_t b
 }
 
 stowi_analysis_rise stowi_analysis_hulls_try(stowi_analysis_hulls* hulls, stow_value root,
-                                             stow_value into, uint64_t offset) {
+                                             stow_value into, stowi_analysis_layout place) {
   if (hulls->too_large || hulls->work > STOWI_ANALYSIS_HULLS_WORK) {
     return STOWI_ANALYSIS_RISE_OF_PEAK;
   }
-  if (!sweep(hulls, hulls->last[root], offset, hulls->last[into], 0)) {
+  if (!sweep(hulls, hulls->last[root], place, hulls->bytes[root], hulls->last[into])) {
     return STOWI_ANALYSIS_RISE_UNKNOWN;
   }
   stowi_analysis_rise rise = STOWI_ANALYSIS_RISE_NONE;
@@ -207,7 +223,7 @@ stowi_analysis_rise stowi_analysis_hulls_try(stowi_analysis_hulls* hulls, stow_v
 }
 
 bool stowi_analysis_hulls_merge(stowi_analysis_hulls* hulls, stow_value root, stow_value into,
-                                uint64_t offset) {
+                                stowi_analysis_layout place) {
   if (!reserve_pieces(hulls, hulls->merged.count)) {
     return false;
   }
@@ -218,7 +234,7 @@ bool stowi_analysis_hulls_merge(stowi_analysis_hulls* hulls, stow_value root, st
   hulls->last[into] = replace(hulls, hulls->last[root], hulls->last[into], into);
   hulls->last[root] = NO_PIECE;
   hulls->parent[root] = into;
-  hulls->shift[root] = offset;
+  hulls->shift[root] = place.offset;
   return true;
 }
 
@@ -243,7 +259,7 @@ static size_t collect_members(const stowi_analysis_views* views, member* members
 }
 
 static bool merge_members(stowi_analysis_hulls* hulls, member* a, const member* b) {
-  if (!sweep(hulls, a->last, 0, b->last, 0) || !reserve_pieces(hulls, hulls->merged.count)) {
+  if (!sweep(hulls, a->last, at_begin, 0, b->last) || !reserve_pieces(hulls, hulls->merged.count)) {
     return false;
   }
   a->last = replace(hulls, a->last, b->last, (stow_value)a->key);
@@ -273,7 +289,7 @@ static bool make_pieces(stowi_analysis_hulls* hulls, const stowi_analysis_sharin
     stow_value value = members[i].value;
     stowi_analysis_hull_piece piece = {
         .low = views->offset[value],
-        .high = views->offset[value] + views->bytes[value],
+        .high = views->offset[value] + stowi_analysis_views_span(views, value),
         .begin = stowi_analysis_lifetimes_own_begin(call->lifetimes, value),
         .end = stowi_analysis_lifetimes_own_end(call->lifetimes, value),
         .previous = NO_PIECE,
@@ -383,8 +399,10 @@ static bool init(stowi_analysis_hulls* hulls, const stowi_analysis_sharing_call*
 
 stow_status stowi_analysis_hulls_init(stowi_analysis_hulls* hulls,
                                       const stowi_analysis_sharing_call* call) {
-  *hulls = (stowi_analysis_hulls){
-      .allocator = call->allocator, .value_count = call->views->value_count, .unused = NO_PIECE};
+  *hulls = (stowi_analysis_hulls){.allocator = call->allocator,
+                                  .value_count = call->views->value_count,
+                                  .bytes = call->views->bytes,
+                                  .unused = NO_PIECE};
   if (!init(hulls, call)) {
     stowi_analysis_hulls_free(hulls);
     return stowi_fail_memory(call->diag);

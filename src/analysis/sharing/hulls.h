@@ -24,9 +24,10 @@ typedef struct stowi_analysis_hull_merge {
 typedef struct stowi_analysis_hulls {
   stow_allocator allocator;
   uint32_t value_count;
-  stow_value* parent;  // by root: what it was merged into, itself if still a root
-  uint64_t* shift;     // by root: offset in that
-  uint32_t* last;      // by root: its last piece
+  const uint64_t* bytes;  // by value
+  stow_value* parent;     // by root: what it was merged into, itself if still a root
+  uint64_t* shift;        // by root: offset in that
+  uint32_t* last;         // by root: its last piece
   STOWI_VEC(stowi_analysis_hull_piece) pieces;
   uint32_t unused;  // pieces, linked by |previous|
   STOWI_VEC(stowi_analysis_hull_merge) merged;
@@ -49,12 +50,14 @@ stow_status stowi_analysis_hulls_init(stowi_analysis_hulls* hulls,
 // Also valid for a zeroed struct.
 void stowi_analysis_hulls_free(stowi_analysis_hulls* hulls);
 
-// The root that |value|, once a root, is in now, and its offset there. Near O(1).
+// The root that |value|, once a root, is in now, and its offset there, which means nothing if it,
+// or what it moved with, was pitched by a merge. Near O(1).
 stow_value stowi_analysis_hulls_find(stowi_analysis_hulls* hulls, stow_value value,
                                      uint64_t* out_offset);
 
-// How the load changes if |root| is merged into |into| at |offset|; both are roots. Only steps at
-// which both occupy bytes can change: O(pieces of both from there on).
+// How the load changes if |root| is merged into |into| at |place|; both are roots. Only steps at
+// which both occupy bytes can change: O(pieces of both from there on; all of |root|'s if it is
+// pitched).
 typedef enum stowi_analysis_rise {
   STOWI_ANALYSIS_RISE_NONE,        // at no step
   STOWI_ANALYSIS_RISE_BELOW_PEAK,  // somewhere, but not the peak
@@ -62,9 +65,9 @@ typedef enum stowi_analysis_rise {
   STOWI_ANALYSIS_RISE_UNKNOWN,  // out of memory
 } stowi_analysis_rise;
 stowi_analysis_rise stowi_analysis_hulls_try(stowi_analysis_hulls* hulls, stow_value root,
-                                             stow_value into, uint64_t offset);
+                                             stow_value into, stowi_analysis_layout place);
 // Applies the merge tried last. False, with nothing changed, if out of memory.
 bool stowi_analysis_hulls_merge(stowi_analysis_hulls* hulls, stow_value root, stow_value into,
-                                uint64_t offset);
+                                stowi_analysis_layout place);
 
 #endif  // STOWAGE_SRC_ANALYSIS_SHARING_HULLS_H_

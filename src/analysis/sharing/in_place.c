@@ -213,8 +213,20 @@ static stow_reason judge_end(const merger* m, stow_node node, stow_value root, c
   return reason;
 }
 
+// What a node that is run row by row makes in place has the operand's rows.
+static bool has_other_rows(const merger* m, stow_node node, stow_value result, stow_value operand) {
+  const stowi_analysis_views* views = m->views;
+  return views->rows != NULL &&
+         (views->rows[operand].rows > 1 ||
+          (views->node_rows[node] > 1 && views->bytes[operand] != views->bytes[result]));
+}
+
 static stow_reason judge_fit(const merger* m, stow_value result, stow_value operand) {
   const stowi_analysis_views* views = m->views;
+  stow_node node = stow_graph_producer(m->call->graph, result);
+  if (has_other_rows(m, node, result, operand)) {
+    return STOW_REASON_NOT_CONTIGUOUS;
+  }
   if (views->bytes[operand] < views->bytes[result]) {
     return STOW_REASON_TOO_SMALL;
   }
@@ -236,7 +248,7 @@ static bool is_in_the_way(const merger* m, stow_node node, stow_value result, co
   uint64_t begin = place_of(m, operand);
   uint64_t other_begin = place_of(m, operands[other]);
   bool apart = other_begin >= begin + m->views->bytes[result] ||
-               begin >= other_begin + m->views->bytes[operands[other]];
+               begin >= other_begin + stowi_analysis_views_span(m->views, operands[other]);
   if (apart) {
     return false;
   }
@@ -255,7 +267,7 @@ static bool has_sibling(const merger* m, stow_node node, stow_value result, cand
   for (size_t k = 0; k < stow_graph_result_count(m->call->graph, node); ++k) {
     stow_value other = first + (stow_value)k;
     if (other != result && root_of(m, other) == root_of(m, operand) && place_of(m, other) < end &&
-        begin < place_of(m, other) + m->views->bytes[other]) {
+        begin < place_of(m, other) + stowi_analysis_views_span(m->views, other)) {
       c->other_value = other;
       return true;
     }
@@ -347,7 +359,8 @@ static void merge(merger* m, stow_node node, stow_value result, const candidate*
   stow_value root = root_of(m, operand);
   const root_info* added = &m->roots[result];
   root_info* at = &m->roots[root];
-  stowi_analysis_sharing_move(m->call, result, root, place_of(m, operand));
+  stowi_analysis_sharing_move(m->call, result, root,
+                              (stowi_analysis_layout){place_of(m, operand), 1, 0});
   at->end = added->end;
   at->late = larger(at->late, added->late);
   at->reader = added->reader != STOW_NODE_NONE ? added->reader : at->reader;

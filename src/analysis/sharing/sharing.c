@@ -69,10 +69,9 @@ stow_decision stowi_analysis_sharing_decision(const stowi_analysis_sharing_call*
 }
 
 void stowi_analysis_sharing_move(stowi_analysis_sharing_call* call, stow_value root,
-                                 stow_value into, uint64_t offset) {
+                                 stow_value into, stowi_analysis_layout place) {
   stowi_analysis_views* views = call->views;
-  views->root[root] = into;
-  views->offset[root] = offset;
+  stowi_analysis_views_set(views, root, into, place);
   stowi_bits_add(&views->laid, root);
   if (views->alignment != NULL) {
     if (views->alignment[into] < views->alignment[root]) {
@@ -85,16 +84,19 @@ void stowi_analysis_sharing_move(stowi_analysis_sharing_call* call, stow_value r
 
 // Each round halves the distance to the root.
 void stowi_analysis_sharing_settle(stowi_analysis_sharing_call* call) {
-  stow_value* root = call->views->root;
-  uint64_t* offset = call->views->offset;
+  stowi_analysis_views* views = call->views;
   bool settled = false;
   while (!settled) {
     settled = true;
-    for (stow_value value = 0; value < call->views->value_count; ++value) {
-      stow_value next = root[value];
-      if (root[next] != next) {
-        offset[value] += offset[next];
-        root[value] = root[next];
+    for (stow_value value = 0; value < views->value_count; ++value) {
+      stow_value next = views->root[value];
+      if (views->root[next] != next) {
+        stowi_analysis_layout there;
+        // Whoever moved |next| has seen that it is possible.
+        (void)stowi_analysis_layout_join(
+            stowi_analysis_views_layout(views, next), views->bytes[next],
+            stowi_analysis_views_layout(views, value), views->bytes[value], &there);
+        stowi_analysis_views_set(views, value, views->root[next], there);
         settled = false;
       }
     }
@@ -240,11 +242,18 @@ static stow_status copy_views(const stowi_analysis_views* views, stowi_analysis_
   copy->offset = STOWI_ARRAY(views->allocator, uint64_t, count);
   copy->alignment = NULL;
   copy->laid = (stowi_bits){NULL, 0};
+  copy->rows = NULL;
+  copy->node_rows = NULL;
   if (views->alignment != NULL) {
     copy->alignment = STOWI_ARRAY(views->allocator, uint8_t, count);
   }
+  if (views->rows != NULL) {
+    copy->rows = STOWI_ARRAY(views->allocator, stowi_analysis_rows, count);
+    copy->node_rows = STOWI_ARRAY(views->allocator, uint64_t, views->noops.count);
+  }
   bool complete = copy->root != NULL && copy->offset != NULL &&
                   (copy->alignment != NULL) == (views->alignment != NULL) &&
+                  (copy->rows != NULL && copy->node_rows != NULL) == (views->rows != NULL) &&
                   stowi_bits_init(&copy->laid, views->value_count, views->allocator);
   if (!complete) {
     return STOW_ERR_OUT_OF_MEMORY;
@@ -253,6 +262,10 @@ static stow_status copy_views(const stowi_analysis_views* views, stowi_analysis_
   memcpy(copy->offset, views->offset, count * sizeof(*copy->offset));
   if (copy->alignment != NULL) {
     memcpy(copy->alignment, views->alignment, count);
+  }
+  if (copy->rows != NULL) {
+    memcpy(copy->rows, views->rows, count * sizeof(*copy->rows));
+    memcpy(copy->node_rows, views->node_rows, views->noops.count * sizeof(*copy->node_rows));
   }
   if (views->laid.words != NULL) {
     memcpy(copy->laid.words, views->laid.words, stowi_bits_words(copy->laid.count) * 8);
@@ -264,6 +277,8 @@ static void free_copy(stowi_analysis_views* copy) {
   STOWI_ARRAY_FREE(copy->allocator, copy->root, copy->value_count);
   STOWI_ARRAY_FREE(copy->allocator, copy->offset, copy->value_count);
   STOWI_ARRAY_FREE(copy->allocator, copy->alignment, copy->value_count);
+  STOWI_ARRAY_FREE(copy->allocator, copy->rows, copy->value_count);
+  STOWI_ARRAY_FREE(copy->allocator, copy->node_rows, copy->noops.count);
   stowi_bits_free(&copy->laid, copy->allocator);
 }
 

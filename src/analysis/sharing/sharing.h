@@ -5,6 +5,7 @@
 #define STOWAGE_SRC_ANALYSIS_SHARING_SHARING_H_
 
 #include "analysis/api.h"
+#include "analysis/layout.h"
 #include "base/alloc.h"
 #include "base/bits.h"
 
@@ -49,10 +50,10 @@ stow_decision stowi_analysis_sharing_decision(const stowi_analysis_sharing_call*
                                               stow_share share, stow_reason reason, stow_node node,
                                               stow_value result, stow_value operand);
 
-// Moves |root| and everything in it to |offset| in |into|, another root, and passes on its
+// Moves |root| and everything in it to |place| in |into|, another root, and passes on its
 // alignment. Values in |root| keep naming it until stowi_analysis_sharing_settle.
 void stowi_analysis_sharing_move(stowi_analysis_sharing_call* call, stow_value root,
-                                 stow_value into, uint64_t offset);
+                                 stow_value into, stowi_analysis_layout place);
 // Makes every value name its root again. O(values × log of the longest chain of moves).
 void stowi_analysis_sharing_settle(stowi_analysis_sharing_call* call);
 // Whether |value| has no bytes in the arena because its policy is external.

@@ -57,7 +57,7 @@ static stow_status order_make(order* o, const sweeper* s, bool high) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
   for (stow_value value = 0; value < count; ++value) {
-    uint64_t bytes = high ? s->views->bytes[value] : 0;
+    uint64_t bytes = high ? stowi_analysis_views_span(s->views, value) : 0;
     o->by_rank[value] = (ranked){s->views->offset[value] + bytes, value};
   }
   STOW_TRY(stowi_sort_by_key(o->by_rank, count, sizeof(*o->by_rank), s->allocator));

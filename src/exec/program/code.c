@@ -5,7 +5,9 @@
 #include "base/alloc.h"
 #include "base/checked.h"
 #include "base/diag.h"
+#include "exec/kernels/support/rows.h"
 #include "graph/api.h"
+#include "plan/api.h"
 
 #define ALIGNMENT 64
 
@@ -90,6 +92,7 @@ bool stowi_exec_code_aside(const stowi_exec_program* program, stow_node node, ui
 typedef struct coder {
   const stowi_exec_program* program;
   const stow_graph* graph;
+  const stow_plan* plan;
   stowi_exec_code* code;
   stow_status status;              // once memory is out, nothing more is written
   stowi_exec_instruction dropped;  // but this
@@ -188,6 +191,81 @@ static void leave(coder* c) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Rows
+
+static uint64_t rows_of(const stow_plan* plan, stow_value value) {
+  uint64_t pitch;
+  return value == STOW_VALUE_NONE ? 1 : stowi_plan_rows(plan, value, &pitch);
+}
+
+// The rows of a pitched value that |node| reads or makes; 1: there is none.
+static uint64_t find_rows(const stowi_exec_step* step, const stow_plan* plan) {
+  uint64_t rows = 1;
+  for (size_t k = 0; k < step->operand_count && rows == 1; ++k) {
+    rows = rows_of(plan, step->operands[k]);
+  }
+  for (size_t k = 0; k < step->result_count && rows == 1; ++k) {
+    rows = rows_of(plan, step->first_result + (stow_value)k);
+  }
+  return rows;
+}
+
+// Whether result |k| of the node, which has pitched values, is a view of an operand in the plan.
+static bool is_view_there(const coder* c, size_t k) {
+  const stowi_exec_step* step = &c->program->steps[c->node];
+  stow_value value = step->first_result + (stow_value)k;
+  stow_value parent = c->program->values[value].parent;
+  stowi_graph_row_part part;
+  stow_slot slot, from;
+  if (parent != STOW_VALUE_NONE) {
+    return stow_plan_root(c->plan, value) == stow_plan_root(c->plan, parent);
+  }
+  if (!stowi_graph_row_view(c->graph, c->node, k, &part) ||
+      stow_plan_root(c->plan, value) != stow_plan_root(c->plan, step->operands[0]) ||
+      !stow_plan_value_slot(c->plan, value, &slot) ||
+      !stow_plan_value_slot(c->plan, step->operands[0], &from)) {
+    return false;
+  }
+  uint64_t width = stow_dtype_bits(stow_graph_type(c->graph, value)->dtype) / 8;
+  return slot.offset == from.offset + part.offset * width && rows_of(c->plan, value) == part.rows;
+}
+
+// Whether the values of a node with pitched ones are there.
+static bool rests(const coder* c) {
+  bool rests = !stow_graph_op_desc(c->graph, c->node)->writes_view;
+  for (size_t k = 0; k < c->program->steps[c->node].result_count; ++k) {
+    rests = rests && is_view_there(c, k);
+  }
+  return rests;
+}
+
+static stow_status fill_rows(coder* c, const stow_plan* plan, stow_diag* diag) {
+  const stowi_exec_program* program = c->program;
+  for (stow_node node = 0; node < program->node_count; ++node) {
+    uint64_t rows = find_rows(&program->steps[node], plan);
+    uint64_t still = 0;
+    if (rows > 1 && c->code->rows == NULL) {
+      c->code->rows = STOWI_ARRAY_ZERO(c->code->allocator, stowi_exec_rows, program->node_count);
+      STOW_TRY(stowi_need_memory(c->code->rows != NULL, diag));
+    }
+    if (rows > 1) {
+      c->node = node;
+      bool runs = stowi_graph_takes_rows(c->graph, node, rows, &still) && !rests(c);
+      c->code->rows[node] = (stowi_exec_rows){rows, still, !runs};
+    }
+  }
+  return STOW_OK;
+}
+
+void stowi_exec_code_stride(const stow_plan* plan, stow_value value, stow_tensor* tensor) {
+  uint64_t pitch;
+  uint64_t rows = stowi_plan_rows(plan, value, &pitch);
+  if (rows > 1) {
+    stowi_kernel_set_pitch(tensor, rows, pitch);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
 // Steps
 
 static void yield_branch(coder* c, stow_node owner) {
@@ -241,7 +319,7 @@ static void end_loop(coder* c) {
 static void add_node(coder* c) {
   const stowi_exec_step* step = &c->program->steps[c->node];
   size_t first = c->code->count;
-  if (step->kernel.run != NULL) {
+  if (stowi_exec_code_calls(c->code, c->program, c->node)) {
     add(c, STOWI_EXEC_CALL, STOW_REGION_BODY, STOW_VALUE_NONE, STOW_VALUE_NONE);
   } else if (step->op == STOW_OP_ARGS) {
     add(c, STOWI_EXEC_ARGS, c->inside, STOW_VALUE_NONE, step->first_result);
@@ -287,6 +365,7 @@ stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program
   *code = (stowi_exec_code){.allocator = allocator, .node_count = program->node_count};
   coder c = {.program = program,
              .graph = program->graph,
+             .plan = plan,
              .code = code,
              .status = STOW_OK,
              .inside = STOW_REGION_BODY};
@@ -295,6 +374,7 @@ stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program
   STOW_TRY(stowi_need_memory(code->scratch != NULL && code->variants != NULL, diag));
   find_scratch(&c, plan);
   choose_variants(&c);
+  STOW_TRY(fill_rows(&c, plan, diag));
   for (; c.step < stow_plan_step_count(plan); ++c.step) {
     c.node = stow_plan_order(plan)[c.step];
     enter(&c);
@@ -310,4 +390,5 @@ void stowi_exec_code_free(stowi_exec_code* code) {
   stowi_free(code->allocator, code->instructions, code->capacity, sizeof(*code->instructions));
   STOWI_ARRAY_FREE(code->allocator, code->scratch, code->node_count);
   STOWI_ARRAY_FREE(code->allocator, code->variants, code->node_count);
+  STOWI_ARRAY_FREE(code->allocator, code->rows, code->node_count);
 }

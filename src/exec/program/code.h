@@ -60,13 +60,21 @@ typedef struct stowi_exec_instruction {
   uint64_t at;
 } stowi_exec_instruction;
 
+// How a node is run row by row (stow_plan_value): one call for each row.
+typedef struct stowi_exec_rows {
+  uint64_t rows;   // 1: it is not
+  uint64_t still;  // bit k: operand k is the same for every row
+  bool rests;      // all its results are views, and are there
+} stowi_exec_rows;
+
 typedef struct stowi_exec_code {
   stow_allocator allocator;
   stowi_exec_instruction* instructions;
   size_t count;
   size_t capacity;
-  stow_slot* scratch;  // by node, in the arena; no bytes: none
-  uint32_t* variants;  // by node: of its kernel, the fastest one that has enough scratch
+  stow_slot* scratch;     // by node, in the arena; no bytes: none
+  uint32_t* variants;     // by node: of its kernel, the fastest one that has enough scratch
+  stowi_exec_rows* rows;  // by node; NULL: no value is pitched
   uint32_t node_count;
 } stowi_exec_code;
 
@@ -81,5 +89,13 @@ void stowi_exec_code_free(stowi_exec_code* code);
 // Bytes of scratch that a `yield` needs to move values aside; 0 for other nodes. False if that
 // overflows.
 bool stowi_exec_code_aside(const stowi_exec_program* program, stow_node node, uint64_t* out_bytes);
+
+// Whether a run calls the kernel of |node|.
+static inline bool stowi_exec_code_calls(const stowi_exec_code* code,
+                                         const stowi_exec_program* program, stow_node node) {
+  return program->steps[node].kernel.run != NULL && (code->rows == NULL || !code->rows[node].rests);
+}
+// Gives |tensor|, which is |value|, the strides that it has in |plan|; none if it is dense.
+void stowi_exec_code_stride(const stow_plan* plan, stow_value value, stow_tensor* tensor);
 
 #endif  // STOWAGE_SRC_EXEC_PROGRAM_CODE_H_

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "exec/kernels/support/rows.h"
 
 _Alignas(64) unsigned char stowi_exec_nothing[64];
 
@@ -39,7 +40,43 @@ void stowi_exec_frame_free(stowi_exec_frame* frame) {
     STOWI_ARRAY_FREE(frame->allocator, frame->tensors, frame->program->value_count);
     STOWI_ARRAY_FREE(frame->allocator, frame->operands, frame->program->most_operands);
     STOWI_ARRAY_FREE(frame->allocator, frame->results, frame->program->most_results);
+    STOWI_ARRAY_FREE(frame->allocator, frame->row_tensors,
+                     frame->program->most_operands + frame->program->most_results);
+    STOWI_ARRAY_FREE(frame->allocator, frame->row_operands, frame->program->most_operands);
+    STOWI_ARRAY_FREE(frame->allocator, frame->row_results, frame->program->most_results);
   }
+}
+
+stow_status stowi_exec_frame_init_rows(stowi_exec_frame* frame, stow_diag* diag) {
+  size_t operands = frame->program->most_operands;
+  size_t results = frame->program->most_results;
+  frame->row_tensors = STOWI_ARRAY(frame->allocator, stow_tensor, operands + results);
+  frame->row_operands = STOWI_ARRAY(frame->allocator, const stow_tensor*, operands);
+  frame->row_results = STOWI_ARRAY(frame->allocator, stow_tensor*, results);
+  return stowi_need_memory(
+      frame->row_tensors != NULL && frame->row_operands != NULL && frame->row_results != NULL,
+      diag);
+}
+
+stow_kernel_call stowi_exec_frame_row(stowi_exec_frame* frame, uint64_t rows, uint64_t still,
+                                      uint64_t row) {
+  stow_kernel_call call = frame->call;
+  stow_tensor* next = frame->row_tensors;
+  for (size_t k = 0; k < call.operand_count; ++k) {
+    const stow_tensor* whole = call.operands[k];
+    bool is_whole = whole == NULL || (still >> k & 1) != 0;
+    frame->row_operands[k] = is_whole ? whole : next;
+    if (!is_whole) {
+      *next++ = stowi_kernel_row(whole, rows, row);
+    }
+  }
+  for (size_t k = 0; k < call.result_count; ++k) {
+    *next = stowi_kernel_row(call.results[k], rows, row);
+    frame->row_results[k] = next++;
+  }
+  call.operands = frame->row_operands;
+  call.results = frame->row_results;
+  return call;
 }
 
 void stowi_exec_frame_call(stowi_exec_frame* frame, stow_node node) {

@@ -12,6 +12,10 @@ typedef struct stowi_exec_frame {
   const stow_tensor** operands;  // of the call
   stow_tensor** results;
   stow_kernel_call call;
+  // Of the call for one row; NULL until stowi_exec_frame_init_rows.
+  stow_tensor* row_tensors;  // operands, then results
+  const stow_tensor** row_operands;
+  stow_tensor** row_results;
 } stowi_exec_frame;
 
 // Where tensors without elements and scratch of no bytes are, so that kernels may add to pointers.
@@ -25,6 +29,13 @@ void stowi_exec_frame_free(stowi_exec_frame* frame);
 // Makes |frame->call| that of |node|, with scratch of no bytes. Fields that are the same for all
 // nodes (workers, splitter, message) stay as they are. O(operands + results).
 void stowi_exec_frame_call(stowi_exec_frame* frame, stow_node node);
+
+// Makes room for calls for rows.
+stow_status stowi_exec_frame_init_rows(stowi_exec_frame* frame, stow_diag* diag);
+// The part of |frame->call| that is for row |row| of |rows|; |still| has operands that are the same
+// for all. Valid until the next one is made.
+stow_kernel_call stowi_exec_frame_row(stowi_exec_frame* frame, uint64_t rows, uint64_t still,
+                                      uint64_t row);
 
 // A tensor of |type|, whose dims are numbers, without data.
 stow_tensor stowi_exec_tensor_of(const stow_type* type);

@@ -91,6 +91,7 @@ static stow_status create_all(stow_exec* exec, stow_diag* diag) {
       stow_plan_check(exec->plan, exec->graph, prepared->effects, exec->allocator, diag, NULL));
   STOW_TRY(stowi_exec_code_init(&exec->code, exec->program, exec->plan, exec->allocator, diag));
   STOW_TRY(stowi_exec_frame_init(&exec->frame, exec->program, exec->allocator, diag));
+  STOW_TRY(exec->code.rows == NULL ? STOW_OK : stowi_exec_frame_init_rows(&exec->frame, diag));
   exec->region_count = stow_graph_region_count(exec->graph);
   exec->places =
       STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_value_place, exec->program->value_count);

@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "exec/kernels/support/rows.h"
 #include "exec/run/exec.h"
 #include "plan/api.h"
 
@@ -153,9 +154,19 @@ static void accept(stowi_exec_paranoia* paranoia, const stow_exec* exec, const v
   }
 }
 
+// All rows of a tensor.
+static void accept_tensor(stowi_exec_paranoia* paranoia, const stow_exec* exec,
+                          const stow_tensor* tensor) {
+  uint64_t pitch;
+  uint64_t rows = stowi_kernel_pitch(tensor, &pitch);
+  for (uint64_t i = 0; i < rows; ++i) {
+    accept(paranoia, exec, (const unsigned char*)tensor->data + i * pitch,
+           stow_tensor_bytes(tensor) / rows);
+  }
+}
+
 static void accept_value(stowi_exec_paranoia* paranoia, const stow_exec* exec, stow_value value) {
-  const stow_tensor* tensor = &exec->frame.tensors[value];
-  accept(paranoia, exec, tensor->data, stow_tensor_bytes(tensor));
+  accept_tensor(paranoia, exec, &exec->frame.tensors[value]);
 }
 
 // What the instruction may have written.
@@ -167,7 +178,7 @@ static void accept_instruction(stowi_exec_paranoia* paranoia, const stow_exec* e
     case STOWI_EXEC_CALL:
       accept(paranoia, exec, call->scratch, call->scratch_size);
       for (size_t k = 0; k < call->result_count; ++k) {
-        accept(paranoia, exec, call->results[k]->data, stow_tensor_bytes(call->results[k]));
+        accept_tensor(paranoia, exec, call->results[k]);
       }
       break;
     case STOWI_EXEC_ASIDE:
@@ -192,13 +203,23 @@ static void accept_step(stowi_exec_paranoia* paranoia, const stow_exec* exec, si
   }
 }
 
+static bool has_byte(const stow_exec* exec, stow_value value, stow_slot slot, size_t at) {
+  uint64_t pitch;
+  uint64_t rows = stowi_plan_rows(exec->plan, value, &pitch);
+  if (at < slot.offset) {
+    return false;
+  }
+  return rows == 1
+             ? at - slot.offset < slot.size + stowi_plan_guard(exec->plan, value)
+             : (at - slot.offset) / pitch < rows && (at - slot.offset) % pitch < slot.size / rows;
+}
+
 // The value that was the last to get byte |at|, of those that live at |step|.
 static stow_value find_owner(const stow_exec* exec, uint32_t step, size_t at) {
   stow_value found = STOW_VALUE_NONE;
   for (stow_value value = 0; value < exec->program->value_count; ++value) {
     stow_slot slot;
-    if (stow_plan_value_slot(exec->plan, value, &slot) && at >= slot.offset &&
-        at - slot.offset < slot.size + stowi_plan_guard(exec->plan, value) &&
+    if (stow_plan_value_slot(exec->plan, value, &slot) && has_byte(exec, value, slot, at) &&
         stowi_plan_begin(exec->plan, value) <= step && step < stowi_plan_end(exec->plan, value) &&
         (found == STOW_VALUE_NONE ||
          stowi_plan_begin(exec->plan, found) <= stowi_plan_begin(exec->plan, value))) {
@@ -216,7 +237,10 @@ static void name_byte(const stow_exec* exec, uint32_t step, size_t at, stow_diag
     return;
   }
   stow_plan_value_slot(exec->plan, value, &slot);
+  uint64_t pitch;
+  uint64_t rows = stowi_plan_rows(exec->plan, value, &pitch);
   uint64_t byte = at - slot.offset;
+  byte = rows == 1 ? byte : byte / pitch * (slot.size / rows) + byte % pitch;
   bool is_guard = byte >= slot.size;
   stowi_diag_append(diag, "byte %" PRIu64 "%s %s", is_guard ? byte - slot.size : byte,
                     is_guard ? " of the guard of" : " of",
@@ -242,19 +266,26 @@ static stow_status check_margins(stow_exec* exec, stow_node node, stow_diag* dia
 // ---------------------------------------------------------------------------------------------
 // Elements that may not have been written
 
-// Where in the arena the tensor is; no bytes where it is elsewhere.
-static stow_slot slot_in(const stowi_exec_paranoia* paranoia, const stow_exec* exec,
-                         const stow_tensor* tensor) {
-  uintptr_t offset = (uintptr_t)tensor->data - (uintptr_t)exec->base;
-  bool is_inside = offset < paranoia->size;
-  return (stow_slot){is_inside ? offset : 0, is_inside ? stow_tensor_bytes(tensor) : 0, 0};
+static uint64_t rows_of(const stow_tensor* tensor) {
+  uint64_t pitch;
+  return stowi_kernel_pitch(tensor, &pitch);
 }
 
-// Whether an element is all ones, but for the sign, which a kernel may have turned.
-static bool has_pattern(const stow_tensor* tensor) {
+// Where in the arena row |row| of the tensor is; no bytes where it is elsewhere.
+static stow_slot slot_in(const stowi_exec_paranoia* paranoia, const stow_exec* exec,
+                         const stow_tensor* tensor, uint64_t row) {
+  uint64_t pitch;
+  uint64_t rows = stowi_kernel_pitch(tensor, &pitch);
+  uintptr_t offset = (uintptr_t)tensor->data + row * pitch - (uintptr_t)exec->base;
+  bool is_inside = offset < paranoia->size;
+  return (stow_slot){is_inside ? offset : 0, is_inside ? stow_tensor_bytes(tensor) / rows : 0, 0};
+}
+
+// Whether an element at |slot| is all ones, but for the sign, which a kernel may have turned.
+static bool has_pattern(const stow_exec* exec, const stow_tensor* tensor, stow_slot slot) {
   size_t width = stow_dtype_bits(tensor->dtype) / 8;
-  size_t bytes = stow_tensor_bytes(tensor);
-  const unsigned char* data = (const unsigned char*)tensor->data;
+  size_t bytes = (size_t)slot.size;
+  const unsigned char* data = exec->base + slot.offset;
   size_t ones = 0;
   for (size_t i = 0; width != 0 && i < bytes; ++i) {
     bool is_last = i % width == width - 1;
@@ -271,8 +302,10 @@ static bool is_suspect(const stowi_exec_paranoia* paranoia, const stow_exec* exe
   const stow_kernel_call* call = &exec->frame.call;
   bool has = false;
   for (size_t k = 0; k < call->result_count; ++k) {
-    has = has ||
-          (slot_in(paranoia, exec, call->results[k]).size != 0 && has_pattern(call->results[k]));
+    for (uint64_t row = 0; row < rows_of(call->results[k]); ++row) {
+      stow_slot slot = slot_in(paranoia, exec, call->results[k], row);
+      has = has || (slot.size != 0 && has_pattern(exec, call->results[k], slot));
+    }
   }
   return has;
 }
@@ -281,10 +314,12 @@ static bool is_suspect(const stowi_exec_paranoia* paranoia, const stow_exec* exe
 // are.
 static size_t find_change(const stowi_exec_paranoia* paranoia, const stow_exec* exec,
                           const stow_tensor* result) {
-  stow_slot slot = slot_in(paranoia, exec, result);
-  for (uint64_t i = 0; i < slot.size; ++i) {
-    if (exec->base[slot.offset + i] != paranoia->first[slot.offset + i]) {
-      return (size_t)i * 8 / stow_dtype_bits(result->dtype);
+  for (uint64_t row = 0; row < rows_of(result); ++row) {
+    stow_slot slot = slot_in(paranoia, exec, result, row);
+    for (uint64_t i = 0; i < slot.size; ++i) {
+      if (exec->base[slot.offset + i] != paranoia->first[slot.offset + i]) {
+        return (size_t)(row * slot.size + i) * 8 / stow_dtype_bits(result->dtype);
+      }
     }
   }
   return SIZE_MAX;
@@ -309,14 +344,21 @@ static stow_status compare_runs(const stowi_exec_paranoia* paranoia, stow_exec* 
 
 // Of a root that others are written into, too, the results' bytes have no content yet but where
 // they are operands'.
+static void mark_tensor(stowi_exec_paranoia* paranoia, const stow_exec* exec,
+                        const stow_tensor* tensor, bool has_content) {
+  for (uint64_t row = 0; row < rows_of(tensor); ++row) {
+    mark(paranoia, slot_in(paranoia, exec, tensor, row), has_content);
+  }
+}
+
 static void mark_results(stowi_exec_paranoia* paranoia, const stow_exec* exec) {
   const stow_kernel_call* call = &exec->frame.call;
   for (size_t k = 0; k < call->result_count; ++k) {
-    mark(paranoia, slot_in(paranoia, exec, call->results[k]), false);
+    mark_tensor(paranoia, exec, call->results[k], false);
   }
   for (size_t k = 0; k < call->operand_count; ++k) {
     if (call->operands[k] != NULL) {
-      mark(paranoia, slot_in(paranoia, exec, call->operands[k]), true);
+      mark_tensor(paranoia, exec, call->operands[k], true);
     }
   }
 }

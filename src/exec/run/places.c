@@ -69,6 +69,7 @@ static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) 
   tensor_of(exec, value)->data = facts->bytes == 0 ? stowi_exec_nothing
                                  : place->has_slot ? exec->base + slot.offset
                                                    : NULL;
+  stowi_exec_code_stride(exec->plan, value, tensor_of(exec, value));
   return facts->is_boundary ? find_source(exec, value, diag) : STOW_OK;
 }
 
@@ -130,10 +131,12 @@ static stow_status check_view(stow_exec* exec, stow_value value, stow_diag* diag
   const stowi_exec_value* facts = facts_of(exec, value);
   stow_value parent = facts->parent;
   stow_slot slot, from;
+  uint64_t pitch;
   if (!is_view(exec, value) || !stow_plan_value_slot(exec->plan, value, &slot) ||
       exec->program->steps[stow_graph_producer(exec->graph, value)].is_bounded ||
       !stow_plan_value_slot(exec->plan, parent, &from) || slot.size == 0 ||
       stow_plan_root(exec->plan, value) != stow_plan_root(exec->plan, parent) ||
+      stowi_plan_rows(exec->plan, parent, &pitch) > 1 ||
       slot.offset == from.offset + facts->distance) {
     return STOW_OK;
   }

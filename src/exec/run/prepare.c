@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "effects/api.h"
 #include "exec/api.h"
+#include "exec/kernels/table.h"
 #include "exec/program/code.h"
 #include "exec/program/frame.h"
 #include "exec/program/words.h"
@@ -237,6 +238,10 @@ static stow_status prepare_node(preparer* p, stow_node node) {
   }
   STOW_TRY(ask_prices(p, node, &p->prepared->program.steps[node].kernel));
   STOW_TRY(add_prices(p, node));
+  const stow_kernel* own = stowi_kernel_of(stow_graph_op(p->graph, node));
+  if (own == NULL || kernel->run != own->run) {
+    STOW_TRY(stow_effects_forbid_rows(p->prepared->effects, node, p->diag));
+  }
   return kernel->in_place ? STOW_OK : forbid_over(p, node);
 }
 

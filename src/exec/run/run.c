@@ -38,6 +38,9 @@ static stow_status tell(stow_exec* exec, const stowi_exec_instruction* in, bool 
 // A kernel may write dims of its results, but nothing reads strides. The library's write none.
 static stow_status require_dense(stow_exec* exec, stow_node node, stow_diag* diag) {
   const stow_kernel_call* call = &exec->frame.call;
+  if (exec->code.rows != NULL && exec->code.rows[node].rows > 1) {
+    return STOW_OK;  // strides are the plan's
+  }
   for (size_t k = 0; k < call->result_count; ++k) {
     stow_tensor* result = call->results[k];
     int64_t any = 0;
@@ -55,13 +58,28 @@ static stow_status require_dense(stow_exec* exec, stow_node node, stow_diag* dia
   return STOW_OK;
 }
 
+// One call for all rows, or one for each.
+static stow_status call_kernel(stow_exec* exec, stow_node node) {
+  const stowi_exec_step* step = &exec->program->steps[node];
+  const stowi_exec_rows* by = exec->code.rows == NULL ? NULL : &exec->code.rows[node];
+  if (by == NULL || by->rows < 2) {
+    return step->kernel.run(&exec->frame.call);
+  }
+  stow_status status = STOW_OK;
+  for (uint64_t row = 0; row < by->rows && status == STOW_OK; ++row) {
+    stow_kernel_call call = stowi_exec_frame_row(&exec->frame, by->rows, by->still, row);
+    status = step->kernel.run(&call);
+  }
+  return status;
+}
+
 stow_status stowi_exec_run_kernel(stow_exec* exec, stow_node node, stow_diag* diag) {
   const stowi_exec_step* step = &exec->program->steps[node];
   if (step->is_bounded) {
     STOW_TRY(stowi_exec_resolve_dims(exec, node, diag));
   }
   exec->message[0] = '\0';
-  stow_status status = step->kernel.run(&exec->frame.call);
+  stow_status status = call_kernel(exec, node);
   if (status != STOW_OK) {
     const char* text = exec->message[0] != '\0' ? exec->message : stow_status_text(status);
     return stowi_exec_fail(exec, node, status, diag, "%s", text);

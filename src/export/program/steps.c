@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exec/kernels/support/rows.h"
 #include "exec/kernels/support/seed.h"
 
 #define TEXT_SIZE 256
@@ -34,6 +35,26 @@ static bool keeps_dims(const stow_program_step* step, stow_tensor* const* result
   return true;
 }
 
+static stow_status run_rows(stow_program_state* state, const stow_program_step* step,
+                            stow_kernel_call* call) {
+  stow_status status = STOW_OK;
+  for (uint64_t row = 0; row < step->rows && status == STOW_OK; ++row) {
+    for (uint32_t k = 0; k < step->operand_count; ++k) {
+      bool is_whole = step->operands[k] == NULL || (step->still >> k & 1) != 0;
+      state->row_list[k] = is_whole ? step->operands[k] : &state->row_operands[k];
+      if (!is_whole) {
+        state->row_operands[k] = stowi_kernel_row(step->operands[k], step->rows, row);
+      }
+    }
+    for (uint32_t k = 0; k < step->result_count; ++k) {
+      *state->results[k] = stowi_kernel_row(&step->results[k], step->rows, row);
+    }
+    call->operands = state->row_list;
+    status = step->kernel->run(call);
+  }
+  return status;
+}
+
 static bool run_step(stow_program_state* state, const stow_program_step* step) {
   char text[TEXT_SIZE] = "";
   for (uint32_t k = 0; k < step->result_count; ++k) {
@@ -57,11 +78,12 @@ static bool run_step(stow_program_state* state, const stow_program_step* step) {
                            .user = (void*)(uintptr_t)step->user,
                            .message = text,
                            .message_size = sizeof text};
-  stow_status status = step->kernel->run(&call);
+  bool has_rows = step->rows > 1;
+  stow_status status = has_rows ? run_rows(state, step, &call) : step->kernel->run(&call);
   if (status != STOW_OK) {
     return stow_program_fail(state, status, step->label, text);
   }
-  return keeps_dims(step, state->results) ||
+  return has_rows || keeps_dims(step, state->results) ||
          stow_program_fail(state, STOW_ERR_DATA_DEPENDENT, step->label,
                            "a dimension is smaller than planned");
 }

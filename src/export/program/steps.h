@@ -22,13 +22,17 @@ typedef struct stow_program_step {
   uint32_t variant;  // of the kernel
   uint64_t packed;   // operands whose weights are
   const void* user;  // what the kernel of this step needs besides; NULL: nothing
+  uint64_t rows;     // 2 or more: the kernel is called for each; tensors with strides have them
+  uint64_t still;    // bit k: operand k is the same for every row
 } stow_program_step;
 
 #define STOW_PROGRAM_MESSAGE 320
 
 typedef struct stow_program_state {
   stow_tensor* const* results;  // room for those of any step
-  uint64_t rounds;              // which ones the loops around a step are in, as one number
+  stow_tensor* row_operands;    // the same for operands of one row; NULL: no step has rows
+  const stow_tensor** row_list;
+  uint64_t rounds;  // which ones the loops around a step are in, as one number
   stow_status status;
   char message[STOW_PROGRAM_MESSAGE];
 } stow_program_state;

@@ -337,6 +337,9 @@ bool stowi_graph_shape_has_known(const stow_shape_call* call, size_t k);
 bool stowi_graph_shape_known_number(const stow_shape_call* call, size_t k, size_t i, int64_t* out);
 // Whether element |i| of operand |k|, of any kind, is known to be zero or nonzero.
 bool stowi_graph_shape_known_truth(stow_shape_call* call, size_t k, size_t i, bool* out_truth);
+// Where part |k| of a split begins along |axis|; false if parts exceed the whole.
+bool stowi_graph_part_start(const stow_shape_call* call, size_t k, uint32_t axis,
+                            int64_t* out_start);
 // The start and step of a slice along each axis of |type|, whose dims are numbers; false if unknown
 // (slice.c).
 bool stowi_graph_slice_starts(const stow_shape_call* call, const stow_type* type, int64_t* starts,

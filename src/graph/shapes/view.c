@@ -75,7 +75,8 @@ bool stowi_graph_view_transpose(const stow_shape_call* call, size_t k, stow_view
 
 // Where part |k| of a split begins; false if parts exceed the whole. Without a list of sizes, all
 // parts are as large as the first, except those at the end: no need to add up what may be many.
-static bool part_start(const stow_shape_call* call, size_t k, uint32_t axis, int64_t* out_start) {
+bool stowi_graph_part_start(const stow_shape_call* call, size_t k, uint32_t axis,
+                            int64_t* out_start) {
   int64_t whole = stow_shape_operand(call, 0)->dims[axis];
   size_t count;
   if (stowi_graph_shape_ints(call, "sizes", &count) == NULL &&
@@ -100,7 +101,7 @@ bool stowi_graph_view_split(const stow_shape_call* call, size_t k, stow_view* ou
   uint32_t axis;
   int64_t start;
   if (!stowi_graph_normal_axis(stow_shape_attr_int(call, "axis", 0), type->rank, &axis) ||
-      !part_start(call, k, axis, &start)) {
+      !stowi_graph_part_start(call, k, axis, &start)) {
     return false;
   }
   uint64_t offset;

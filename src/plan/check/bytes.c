@@ -70,27 +70,30 @@ static stow_status add_writer(book* b, stow_value value, stowi_plan_span bytes, 
                               uint32_t step) {
   stowi_plan_checker* checker = b->checker;
   tree* t = start < step ? &b->early : &b->at_step;
-  uint64_t inner = checker->values[value].inner;
-  if (bytes.offset >= bytes.end) {
-    return STOW_OK;
+  stowi_plan_bytes place = stowi_plan_bytes_of(checker, value);
+  while (bytes.offset < bytes.end) {
+    stowi_plan_span run = stowi_plan_bytes_run(&place, bytes.offset);
+    uint64_t left = bytes.end - bytes.offset;
+    run.end = run.end - run.offset < left ? run.end : run.offset + left;
+    STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(checker->allocator, &t->writers, 1) == STOW_OK,
+                               checker->diag));
+    t->writers.data[t->writers.count++] = (writer){
+        .root = stow_plan_root(checker->plan, value),
+        .key = start < step ? start : step + 1,
+        .since = step + 1,
+        .start = start,
+        .low = run.offset,
+        .high = run.end,
+        .value = value,
+    };
+    bytes.offset += run.end - run.offset;
   }
-  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(checker->allocator, &t->writers, 1) == STOW_OK,
-                             checker->diag));
-  t->writers.data[t->writers.count++] = (writer){
-      .root = stow_plan_root(checker->plan, value),
-      .key = start < step ? start : step + 1,
-      .since = step + 1,
-      .start = start,
-      .low = inner + bytes.offset,
-      .high = inner + bytes.end,
-      .value = value,
-  };
   return STOW_OK;
 }
 
 // What a concat copies, neighbours as one: they may share a byte, even if an operand without
 // elements is between them.
-static stow_status add_copies(book* b, stow_value result, uint32_t step) {
+static stow_status add_row_copies(book* b, stow_value result, uint32_t step, uint64_t row) {
   for (size_t k = 0; k < b->elisions.count; ++k) {
     stowi_plan_span bytes = stowi_plan_elisions_place(&b->elisions, k);
     if (!stowi_plan_elisions_copies(&b->elisions, k)) {
@@ -101,7 +104,16 @@ static stow_status add_copies(book* b, stow_value result, uint32_t step) {
       k += 1;
       bytes.end = stowi_plan_elisions_place(&b->elisions, k).end;
     }
+    bytes.offset += row * b->elisions.row;
+    bytes.end += row * b->elisions.row;
     STOW_TRY(add_writer(b, result, bytes, step, step));
+  }
+  return STOW_OK;
+}
+
+static stow_status add_copies(book* b, stow_value result, uint32_t step) {
+  for (uint64_t row = 0; row < b->elisions.rows; ++row) {
+    STOW_TRY(add_row_copies(b, result, step, row));
   }
   return STOW_OK;
 }
@@ -394,16 +406,12 @@ static stow_status check_early(book* b, const stowi_plan_use* u, ranks span, uin
   return STOW_OK;
 }
 
-static stow_status check_use(void* user, stowi_plan_use u) {
-  book* b = (book*)user;
+// A read of bytes |run| of the value's root.
+static stow_status check_run(book* b, stowi_plan_use u, stowi_plan_span run) {
   stowi_plan_checker* checker = b->checker;
-  const stowi_plan_check_value* value = &checker->values[u.value];
   stow_value root = stow_plan_root(checker->plan, u.value);
-  if (checker->values[root].makers < 2 || value->bytes == 0) {
-    return STOW_OK;
-  }
   uint64_t busy = (uint64_t)u.step + (u.through ? 1 : 0);
-  ranks span = ranks_of(b, root, value->inner, value->inner + value->bytes);
+  ranks span = ranks_of(b, root, run.offset, run.end);
   size_t last = first_writer(&b->at_step, root, busy + 1);
   size_t next = first_writer(&b->at_step, root, (uint64_t)u.since + 1);
   while ((next = find_writer(&b->at_step, next, last, span)) < last) {
@@ -417,6 +425,17 @@ static stow_status check_use(void* user, stowi_plan_use u) {
         first_writer(&b->at_step, root, (uint64_t)stowi_plan_check_region_end(checker, branch) + 2);
   }
   return check_early(b, &u, span, busy);
+}
+
+static stow_status check_use(void* user, stowi_plan_use u) {
+  book* b = (book*)user;
+  stowi_plan_bytes place = stowi_plan_bytes_of(b->checker, u.value);
+  stow_value root = stow_plan_root(b->checker->plan, u.value);
+  bool is_checked = b->checker->values[root].makers >= 2;
+  for (uint64_t at = 0; is_checked && at < place.bytes; at += place.bytes / place.rows) {
+    STOW_TRY(check_run(b, u, stowi_plan_bytes_run(&place, at)));
+  }
+  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@
 // It uses the options recorded in the plan; rules are not among them, so lifetimes may be longer
 // than needed.
 // The parts run in order, each relying on what the previous ones have proved:
-//     schedule ─▶ sizes ─▶ views ─▶ shares ─▶ needs ─▶ bytes ─▶ lives ─▶ slots ─▶ windows
-//                                                       facts ◀─ arena size ◀─ overlap ◀─┘
+//     schedule ─▶ sizes ─▶ views ─▶ rows ─▶ shares ─▶ needs ─▶ bytes ─▶ lives ─▶ slots ─▶ windows
+//                                                              facts ◀─ arena size ◀─ overlap ◀─┘
 // O(n log² n) time for n values and operands; O(n) memory, and O(w log w) for w writes into bytes
 // that other values use too.
 #include "plan/check/check.h"
@@ -190,10 +190,10 @@ bool stowi_plan_check_may_share(const stowi_plan_checker* checker, stow_value va
 // Values of one root
 
 bool stowi_plan_check_touch(const stowi_plan_checker* checker, stow_value a, stow_value b) {
-  const stowi_plan_check_value* x = &checker->values[a];
-  const stowi_plan_check_value* y = &checker->values[b];
-  return stow_plan_root(checker->plan, a) == stow_plan_root(checker->plan, b) && x->bytes > 0 &&
-         y->bytes > 0 && x->inner < y->inner + y->bytes && y->inner < x->inner + x->bytes;
+  stowi_plan_bytes x = stowi_plan_bytes_of(checker, a);
+  stowi_plan_bytes y = stowi_plan_bytes_of(checker, b);
+  return stow_plan_root(checker->plan, a) == stow_plan_root(checker->plan, b) &&
+         stowi_plan_bytes_meets(&x, &y);
 }
 
 static stow_value link_end(const stowi_plan_checker* checker, stow_value value) {
@@ -273,10 +273,11 @@ static stow_status run(stowi_plan_checker* checker) {
   checker->values =
       STOWI_ARRAY_ZERO(checker->allocator, stowi_plan_check_value, checker->value_count);
   checker->link_sizes = STOWI_ARRAY(checker->allocator, uint32_t, checker->value_count);
+  checker->node_rows = STOWI_ARRAY(checker->allocator, uint64_t, checker->node_count);
   checker->windows = STOWI_ARRAY_ZERO(checker->allocator, size_t, window_slots(checker));
   STOW_TRY(stowi_need_memory(checker->steps != NULL && checker->entries != NULL &&
                                  checker->values != NULL && checker->link_sizes != NULL &&
-                                 checker->windows != NULL,
+                                 checker->windows != NULL && checker->node_rows != NULL,
                              checker->diag));
   for (stow_value value = 0; value < checker->value_count; ++value) {
     checker->values[value].linked = value;
@@ -286,6 +287,7 @@ static stow_status run(stowi_plan_checker* checker) {
   STOW_TRY(stowi_plan_check_schedule(checker));
   STOW_TRY(stowi_plan_check_sizes(checker));
   STOW_TRY(stowi_plan_check_views(checker));
+  STOW_TRY(stowi_plan_check_rows(checker));
   STOW_TRY(stowi_plan_check_shares(checker));
   STOW_TRY(stowi_plan_check_needs(checker));
   STOW_TRY(stowi_plan_check_bytes(checker));
@@ -318,6 +320,7 @@ stow_status stow_plan_check(const stow_plan* plan, const stow_graph* graph,
   STOWI_ARRAY_FREE(allocator, checker.entries, checker.region_count);
   STOWI_ARRAY_FREE(allocator, checker.values, checker.value_count);
   STOWI_ARRAY_FREE(allocator, checker.link_sizes, checker.value_count);
+  STOWI_ARRAY_FREE(allocator, checker.node_rows, checker.node_count);
   STOWI_ARRAY_FREE(allocator, checker.windows, window_slots(&checker));
   return status;
 }

@@ -24,6 +24,8 @@ typedef enum stowi_plan_made {
 typedef struct stowi_plan_check_value {
   uint64_t bytes;        // its type's, or the declared storage
   uint64_t inner;        // offset in its root
+  uint64_t rows;         // 1: dense
+  uint64_t pitch;        // bytes from one row to the next; 0: dense
   uint32_t first_write;  // steps
   uint32_t last_write;
   uint32_t last_read;  // n: the caller reads it
@@ -62,6 +64,7 @@ typedef struct stowi_plan_checker {
   uint32_t* entries;  // by region: the first step of its nodes
   stowi_plan_check_value* values;
   uint32_t* link_sizes;  // by value: the number of values linked to it
+  uint64_t* node_rows;   // by node: the rows that it is run for, one by one; 1: it is not
   size_t* windows;   // by value: where its windows begin among the plan's; value_count + 1 of them
   uint64_t highest;  // end of all footprints of values and scratch
 } stowi_plan_checker;
@@ -73,6 +76,8 @@ stow_status stowi_plan_check_sizes(stowi_plan_checker* checker);
 // Every claimed view is one, at the right offset. Fills |inner|, |made|, |since|, |makers| and
 // |holds_kept|.
 stow_status stowi_plan_check_views(stowi_plan_checker* checker);
+// Nodes that make or read pitched values can be run row by row. Fills |node_rows|.
+stow_status stowi_plan_check_rows(stowi_plan_checker* checker);
 // Values in another's bytes that are not views are allowed there: a result in place of an operand,
 // or an operand of concat built inside the result (copy elision).
 stow_status stowi_plan_check_shares(stowi_plan_checker* checker);
@@ -148,6 +153,23 @@ stow_value stowi_plan_check_argument(const stowi_plan_checker* checker, stow_reg
 
 // Whether nothing declared for the value demands its own bytes.
 bool stowi_plan_check_may_share(const stowi_plan_checker* checker, stow_value value);
+// Bytes of a root: |rows| rows of equal size, |pitch| bytes apart.
+typedef struct stowi_plan_bytes {
+  uint64_t inner, bytes, rows, pitch;
+} stowi_plan_bytes;
+stowi_plan_bytes stowi_plan_bytes_of(const stowi_plan_checker* checker, stow_value value);
+// The bytes from byte |at| on, which exists, that are in one run.
+stowi_plan_span stowi_plan_bytes_run(const stowi_plan_bytes* place, uint64_t at);
+// The end of the last row.
+uint64_t stowi_plan_bytes_end(const stowi_plan_bytes* place);
+// Whether the bytes at |value| are those at |part| in the bytes at |whole|. O(rows).
+bool stowi_plan_bytes_is_part(const stowi_plan_bytes* value, const stowi_plan_bytes* whole,
+                              const stowi_plan_bytes* part);
+// Whether both have a byte in common. O(fewest rows).
+bool stowi_plan_bytes_meets(const stowi_plan_bytes* a, const stowi_plan_bytes* b);
+// Takes rows and pitch from the plan. A fault if they do not fit the value.
+stow_status stowi_plan_check_shape(stowi_plan_checker* checker, stow_value value);
+
 // Whether two values have a root and bytes in common.
 bool stowi_plan_check_touch(const stowi_plan_checker* checker, stow_value a, stow_value b);
 // The loop whose body begins with |node|, an `args`; STOW_NODE_NONE if there is none.
@@ -169,16 +191,19 @@ stow_status stowi_plan_check_misplaced(stowi_plan_checker* checker, stow_fault f
 // The places of a concat's operands in its result.
 typedef struct stowi_plan_elisions {
   size_t count;       // of operands, and one more for storage that none of them fills
-  uint64_t* ends;     // by operand, in bits, from the result's first
+  uint64_t rows;      // of the result, each with the same places
+  uint64_t row;       // bytes of the result's rows
+  uint64_t* ends;     // by operand, in bits, from the first of a row
   size_t* strangers;  // by operand: how many up to it, including itself, are copied
   size_t capacity;    // of both
 } stowi_plan_elisions;
 // Whether |node| is a concat that writes its result, shares its root, and has operands that are
-// contiguous there. Fills |elisions|, which may be reused; free it with stowi_plan_elisions_free.
+// contiguous there, or that were built in a part of each of its rows. Fills |elisions|, which may
+// be reused; free it with stowi_plan_elisions_free.
 stow_status stowi_plan_elisions_find(stowi_plan_checker* checker, stow_node node,
                                      stowi_plan_elisions* elisions, bool* out_found);
 void stowi_plan_elisions_free(const stowi_plan_checker* checker, stowi_plan_elisions* elisions);
-// Bytes [low, high) of the result that belong to operand |k|.
+// Bytes [low, high) of each row of the result that belong to operand |k|.
 stowi_plan_span stowi_plan_elisions_place(const stowi_plan_elisions* elisions, size_t k);
 // Whether operand |k| is copied: it is not built in its place.
 bool stowi_plan_elisions_copies(const stowi_plan_elisions* elisions, size_t k);

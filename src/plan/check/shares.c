@@ -151,6 +151,10 @@ static const char* why_not_in_place(const pass* p, stow_node node, size_t k, siz
   if (own->inner != under->inner) {
     return "but not from its first byte";
   }
+  if (own->rows != under->rows || own->pitch != under->pitch ||
+      (checker->node_rows[node] > 1 && own->bytes != under->bytes)) {
+    return "but not row by row";
+  }
   if (own->bytes > under->bytes) {
     return "which has fewer bytes";
   }
@@ -166,8 +170,8 @@ static bool may_read_too(const pass* p, stow_node node, size_t k, size_t chosen,
       &checker->values[stowi_plan_check_operand(checker, node, chosen)];
   const stowi_plan_check_value* y =
       &checker->values[stowi_plan_check_operand(checker, node, other)];
-  return x->inner == y->inner && x->bytes == y->bytes &&
-         may_be_in_place(p, node, k, chosen) == STOW_IN_PLACE_INDEX &&
+  return x->inner == y->inner && x->bytes == y->bytes && x->rows == y->rows &&
+         x->pitch == y->pitch && may_be_in_place(p, node, k, chosen) == STOW_IN_PLACE_INDEX &&
          may_be_in_place(p, node, k, other) == STOW_IN_PLACE_INDEX;
 }
 
@@ -301,6 +305,23 @@ static bool are_copied_into(const stowi_plan_elisions* elisions, uint64_t low, u
   return last > first && elisions->strangers[last - 1] > before;
 }
 
+// The same for the bytes of |operand|, if the result has several rows. O(operands × rows).
+static bool are_copied_over(const pass* p, stow_value operand, stow_value result) {
+  const stowi_plan_elisions* elisions = &p->elisions;
+  stowi_plan_bytes own = stowi_plan_bytes_of(p->checker, operand);
+  stowi_plan_bytes whole = stowi_plan_bytes_of(p->checker, result);
+  for (size_t k = 0; k < elisions->count; ++k) {
+    stowi_plan_span bytes = stowi_plan_elisions_place(elisions, k);
+    stowi_plan_bytes copied = {whole.inner + bytes.offset,
+                               (bytes.end - bytes.offset) * elisions->rows, elisions->rows,
+                               whole.rows == 1 ? elisions->row : whole.pitch};
+    if (stowi_plan_elisions_copies(elisions, k) && stowi_plan_bytes_meets(&own, &copied)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static stow_status copied_fault(stowi_plan_checker* checker, stow_value operand,
                                 stow_value result) {
   uint32_t step = step_of(checker, result);
@@ -331,8 +352,11 @@ static stow_status check_concat(pass* p, stow_node node) {
       stowi_plan_check_link(checker, result, operand);
       STOW_TRY(check_others(p, node, 0, k, false));
     } else {
+      stowi_plan_bytes place = stowi_plan_bytes_of(checker, operand);
       uint64_t low = part->inner > whole->inner ? part->inner - whole->inner : 0;
-      if (are_copied_into(&p->elisions, low, part->inner + part->bytes - whole->inner)) {
+      uint64_t high = stowi_plan_bytes_end(&place) - whole->inner;
+      if (p->elisions.rows > 1 ? are_copied_over(p, operand, result)
+                               : are_copied_into(&p->elisions, low, high)) {
         return copied_fault(checker, operand, result);
       }
     }

@@ -49,6 +49,8 @@ static stow_status check_place(stowi_plan_checker* checker, stow_value value, st
   }
   if (needed != 0) {
     STOW_TRY(check_alignment(checker, value, slot.offset, needed, "needed"));
+    STOW_TRY(check_alignment(checker, value, slot.offset + checker->values[value].pitch, needed,
+                             "rows'"));
   }
   if (needed > stowi_plan_alignment(checker->plan)) {
     return stowi_plan_fault(

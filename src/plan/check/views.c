@@ -12,6 +12,7 @@
 
 #include "base/checked.h"
 #include "base/diag.h"
+#include "graph/api.h"
 #include "plan/check/check.h"
 
 // One way in which a value may share |parent|'s bytes.
@@ -20,6 +21,8 @@ typedef struct share {
   uint64_t offset;
   bool is_needed;  // by the executor
   bool writes;
+  uint64_t rows;  // of the parent that it has a part of; 1: it is one run
+  uint64_t pitch;
 } share;
 
 static bool element_offset_bytes(const stowi_plan_checker* checker, stow_value parent,
@@ -45,7 +48,7 @@ static bool share_by_effect(const stowi_plan_checker* checker, stow_node node, s
   if (!stowi_effects_inside(checker->effects, value, &operand, &offset)) {
     return false;
   }
-  *out = (share){stowi_plan_check_operand(checker, node, operand), offset, true, false};
+  *out = (share){stowi_plan_check_operand(checker, node, operand), offset, true, false, 1, 0};
   return out->parent != STOW_VALUE_NONE;
 }
 
@@ -56,7 +59,7 @@ static bool share_by_op(const stowi_plan_checker* checker, stow_node node, size_
     return false;
   }
   bool writes = stow_graph_op_desc(checker->graph, node)->writes_view;
-  *out = (share){stowi_plan_check_operand(checker, node, view.operand), 0, true, writes};
+  *out = (share){stowi_plan_check_operand(checker, node, view.operand), 0, true, writes, 1, 0};
   return out->parent != STOW_VALUE_NONE &&
          element_offset_bytes(checker, out->parent, view.element_offset, &out->offset);
 }
@@ -65,8 +68,21 @@ static bool share_by_loop(const stowi_plan_checker* checker, stow_node node, siz
   stow_node loop = stowi_plan_check_loop_of_args(checker, node);
   stow_value parent = loop != STOW_NODE_NONE ? stowi_plan_check_initial(checker, loop, k)
                                              : stowi_plan_check_final(checker, node, k);
-  *out = (share){parent, 0, false, false};
+  *out = (share){parent, 0, false, false, 1, 0};
   return parent != STOW_VALUE_NONE;
+}
+
+// A part along an inner axis may be a part of each row of the operand.
+static bool share_by_rows(const stowi_plan_checker* checker, stow_node node, size_t k, share* out) {
+  stowi_graph_row_part part;
+  if (checker->plan->facts.least_row == 0 || checker->plan->facts.f32_uniform ||
+      checker->plan->facts.classic_views || !stowi_graph_row_view(checker->graph, node, k, &part)) {
+    return false;
+  }
+  stow_value parent = stowi_plan_check_operand(checker, node, 0);
+  uint64_t width = stow_dtype_bits(stow_graph_type(checker->graph, parent)->dtype) / 8;
+  *out = (share){parent, part.offset * width, false, false, part.rows, part.pitch * width};
+  return part.row < part.pitch;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -111,6 +127,7 @@ static stow_status fill_places(stowi_plan_checker* checker) {
       // Below the root it wraps around, and so is not inside.
       checker->values[value].inner = slot.offset - root_slot.offset;
     }
+    STOW_TRY(stowi_plan_check_shape(checker, value));
   }
   return STOW_OK;
 }
@@ -121,6 +138,30 @@ static bool has_place(const stowi_plan_checker* checker, stow_value value) {
          stow_plan_value_slot(checker->plan, stow_plan_root(checker->plan, value), &slot);
 }
 
+// Whether |value|, of the parent's root, is where |way| places it.
+static bool is_there(const stowi_plan_checker* checker, stow_value value, const share* way) {
+  stowi_plan_bytes own = stowi_plan_bytes_of(checker, value);
+  stowi_plan_bytes whole = stowi_plan_bytes_of(checker, way->parent);
+  stowi_plan_bytes part = {way->offset, own.bytes, way->rows, way->pitch};
+  return own.bytes % way->rows == 0 && stowi_plan_bytes_is_part(&own, &whole, &part);
+}
+
+// Whether all results of |node| are parts of its operand's rows, in its bytes: then it does not
+// run.
+static bool are_rows(const stowi_plan_checker* checker, stow_node node) {
+  stow_value first = stow_graph_first_result(checker->graph, node);
+  for (size_t k = 0; k < stow_graph_result_count(checker->graph, node); ++k) {
+    stow_value value = first + (stow_value)k;
+    share way;
+    if (!stowi_plan_check_may_share(checker, value) || !share_by_rows(checker, node, k, &way) ||
+        stow_plan_root(checker->plan, value) != stow_plan_root(checker->plan, way.parent) ||
+        !has_place(checker, value) || !is_there(checker, value, &way)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Makes |value| a view if it is where |way| places it; a fault if it must be and is not.
 static stow_status try_view(stowi_plan_checker* checker, stow_node node, stow_value value,
                             const share* way) {
@@ -129,8 +170,8 @@ static stow_status try_view(stowi_plan_checker* checker, stow_node node, stow_va
   bool same_root = stow_plan_root(checker->plan, way->parent) == root &&
                    stowi_add_u64(checker->values[way->parent].inner, way->offset, &inner);
   bool placed = has_place(checker, value);
-  if (same_root && (!placed || checker->values[value].inner == inner)) {
-    checker->values[value].inner = inner;
+  if (same_root && (placed ? is_there(checker, value, way) : way->rows == 1)) {
+    checker->values[value].inner = placed ? checker->values[value].inner : inner;
     stowi_plan_check_value* own = &checker->values[value];
     own->made = way->writes ? STOWI_PLAN_MADE_APPEND : STOWI_PLAN_MADE_VIEW;
     own->since = way->writes ? checker->steps[node] + 1 : checker->values[way->parent].since;
@@ -170,7 +211,8 @@ static stow_status check_inside(stowi_plan_checker* checker, stow_value value) {
                             stowi_plan_label_value(checker, root).text);
   }
   const stowi_plan_check_value* own = &checker->values[value];
-  if (stowi_add_u64(own->inner, own->bytes, &end) && end <= root_slot.size) {
+  stowi_plan_bytes place = {0, own->bytes, own->rows, own->pitch};
+  if (stowi_add_u64(own->inner, stowi_plan_bytes_end(&place), &end) && end <= root_slot.size) {
     return STOW_OK;
   }
   return stowi_plan_fault(checker, STOW_FAULT_VIEW_OUTSIDE, value, root, step,
@@ -191,6 +233,8 @@ static stow_status check_claim(stowi_plan_checker* checker, stow_node node, size
   } else if (stowi_plan_check_may_share(checker, value) &&
              (share_by_effect(checker, node, value, &way) || share_by_op(checker, node, k, &way) ||
               share_by_loop(checker, node, k, &way))) {
+    STOW_TRY(try_view(checker, node, value, &way));
+  } else if (share_by_rows(checker, node, k, &way) && are_rows(checker, node)) {
     STOW_TRY(try_view(checker, node, value, &way));
   }
   return check_inside(checker, value);

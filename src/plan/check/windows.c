@@ -153,9 +153,10 @@ static size_t window_after(const stowi_plan_checker* checker, stow_value root, u
 }
 
 static stow_status outside_fault(stowi_plan_checker* checker, stow_value value, size_t first) {
-  const stowi_plan_check_value* own = &checker->values[value];
+  stowi_plan_bytes own = stowi_plan_bytes_of(checker, value);
+  uint64_t end = stowi_plan_bytes_end(&own);
   const stow_window* w = &checker->plan->windows[first].window;
-  while (w->low <= own->inner && w->high >= own->inner + own->bytes) {
+  while (w->low <= own.inner && w->high >= end) {
     w = &checker->plan->windows[++first].window;
   }
   stow_value root = stow_plan_root(checker->plan, value);
@@ -163,7 +164,7 @@ static stow_status outside_fault(stowi_plan_checker* checker, stow_value value, 
       checker, STOW_FAULT_WINDOW, value, root, w->begin,
       "%s is bytes [%" PRIu64 ", %" PRIu64 ") of %s, which occupies only [%" PRIu64 ", %" PRIu64
       ") over steps [%" PRIu32 ", %" PRIu32 ")",
-      stowi_plan_label_value(checker, value).text, own->inner, own->inner + own->bytes,
+      stowi_plan_label_value(checker, value).text, own.inner, end,
       stowi_plan_label_value(checker, root).text, w->low, w->high, w->begin, w->end);
 }
 
@@ -185,7 +186,8 @@ static stow_status check_value(stowi_plan_checker* checker, stow_value value, co
   last +=
       last < checker->windows[root + 1] && checker->plan->windows[last].window.begin < end ? 1 : 0;
   limits within = limits_of(tree, checker->plan->window_count, first, last);
-  bool is_inside = within.low <= own->inner && within.high >= own->inner + own->bytes;
+  stowi_plan_bytes place = stowi_plan_bytes_of(checker, value);
+  bool is_inside = within.low <= own->inner && within.high >= stowi_plan_bytes_end(&place);
   return is_inside ? STOW_OK : outside_fault(checker, value, first);
 }
 

@@ -219,6 +219,36 @@ static stow_status read_views(reader* r) {
   return check_roots(r, first_line);
 }
 
+// Rows are within 64 bits and do not overlap each other.
+static stow_status read_rows(reader* r) {
+  stow_value next = 0;
+  while (stowi_plan_scan_sees(&r->scan, "# rows.")) {
+    stowi_plan_scan_place place = stowi_plan_scan_here(&r->scan);
+    stow_value v = 0;
+    STOW_TRY(read_fact_id(r, "# rows.", &next, &v));
+    stowi_plan_value* value = &r->plan->values[v];
+    STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "a number of rows", &value->rows));
+    STOW_TRY(stowi_plan_scan_literal(&r->scan, ","));
+    STOW_TRY(stowi_plan_scan_u64(&r->scan, UINT64_MAX, "a pitch", &value->pitch));
+    if (r->plan->facts.least_row == 0 || value->offset == STOW_OFFSET_NONE ||
+        !stowi_plan_is_view(r->plan, v)) {
+      return fail_at(r, place, "only a view that has a slot has rows, and only with least_row");
+    }
+    if (value->rows < 2 || value->size == 0 || value->size % value->rows != 0) {
+      return fail_at(r, place, "expected two rows or more, of equal size");
+    }
+    if (value->pitch <= value->size / value->rows ||
+        value->pitch > (STOW_OFFSET_NONE - 1 - value->offset) / value->rows) {
+      return fail_at(r, place, "the pitch must be more than a row, and the value within 64 bits");
+    }
+    STOW_TRY(stowi_plan_scan_end_line(&r->scan));
+  }
+  return (r->plan->facts.least_row != 0) == (next != 0)
+             ? STOW_OK
+             : fail_at(r, stowi_plan_scan_here(&r->scan),
+                       "least_row must be omitted if no value has rows");
+}
+
 // The number of lines from here on that begin with |key|.
 static size_t count_lines(const reader* r, const char* key) {
   stowi_plan_scan ahead = r->scan;
@@ -437,6 +467,7 @@ static stow_status read_plan(reader* r) {
   STOW_TRY(read_report(r));
   STOW_TRY(read_lives(r));
   STOW_TRY(read_views(r));
+  STOW_TRY(read_rows(r));
   STOW_TRY(read_windows(r));
   STOW_TRY(read_guards(r));
   STOW_TRY(read_alignments(r));

@@ -36,7 +36,9 @@ static stow_status write_identity(const stow_plan* plan, stow_writer writer) {
 }
 
 static stow_status write_options(const stow_plan* plan, stow_writer writer) {
-  STOW_TRY(stowi_plan_write_facts(&plan->facts, writer));
+  stowi_plan_facts facts = plan->facts;
+  facts.least_row = stowi_plan_is_pitched(plan) ? facts.least_row : 0;
+  STOW_TRY(stowi_plan_write_facts(&facts, writer));
   return stowi_printf(writer, "# lower_bound=%" PRIu64 "\n# peak_step=%" PRIu32 "\n",
                       plan->lower_bound, plan->peak_step);
 }
@@ -53,6 +55,16 @@ static stow_status write_views(const stow_plan* plan, stow_writer writer) {
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (stowi_plan_is_view(plan, v)) {
       STOW_TRY(stowi_printf(writer, "# view.%" PRIu32 "=%%%" PRIu32 "\n", v, plan->values[v].root));
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status write_rows(const stow_plan* plan, stow_writer writer) {
+  for (stow_value v = 0; v < plan->value_count; ++v) {
+    if (plan->values[v].rows > 1) {
+      STOW_TRY(stowi_printf(writer, "# rows.%" PRIu32 "=%" PRIu64 ",%" PRIu64 "\n", v,
+                            plan->values[v].rows, plan->values[v].pitch));
     }
   }
   return STOW_OK;
@@ -131,6 +143,7 @@ stow_status stowi_plan_write_saved(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(stowi_plan_write_report(plan, writer));
   STOW_TRY(write_lives(plan, writer));
   STOW_TRY(write_views(plan, writer));
+  STOW_TRY(write_rows(plan, writer));
   STOW_TRY(write_windows(plan, writer));
   STOW_TRY(write_guards(plan, writer));
   STOW_TRY(write_alignments(plan, writer));

@@ -221,6 +221,10 @@ static stow_status write_value(const header* h, stow_str name, stow_value v) {
                         stow_dtype_name((stow_dtype)value->dtype), value->begin, value->end));
   STOW_TRY(put_define(h, name, "_OFFSET", value->offset));
   STOW_TRY(put_define(h, name, "_SIZE", value->size));
+  if (value->rows > 1) {
+    STOW_TRY(put_define(h, name, "_ROWS", value->rows));
+    STOW_TRY(put_define(h, name, "_PITCH", value->pitch));
+  }
   return write_asserts(h, name, stowi_plan_value_alignment(h->plan, v));
 }
 

@@ -98,7 +98,8 @@ static stow_status write_rewrite(const char* text, stow_writer writer) {
   return stowi_put(writer, "}},\n");
 }
 
-static stow_status write_options(const stowi_plan_facts* facts, stow_writer writer) {
+static stow_status write_options(const stow_plan* plan, stow_writer writer) {
+  const stowi_plan_facts* facts = &plan->facts;
   STOW_TRY(stowi_printf(writer,
                         "  \"options\": {\"alignment\": %" PRIu64 ", \"tail_guard\": %" PRIu64
                         ", \"params\": \"%s\", \"inputs\": %s, \"constants\": %s, ",
@@ -109,13 +110,17 @@ static stow_status write_options(const stowi_plan_facts* facts, stow_writer writ
                         "\"reuse\": %s, \"in_place\": %s, \"elide_copies\": %s, "
                         "\"io\": \"%s\", \"threads\": %" PRIu32
                         ", \"fastest\": %s, \"pack\": \"%s\", "
-                        "\"packed_bytes\": %" PRIu64 ", \"rewrite\": ",
+                        "\"packed_bytes\": %" PRIu64 ", ",
                         json_bool(facts->zero_size_slots), json_bool(facts->f32_uniform),
                         json_bool(facts->classic_views), json_bool(facts->reuse),
                         json_bool(facts->in_place), json_bool(facts->elide_copies),
                         stowi_plan_io_text(facts->io), facts->kernels.threads,
                         json_bool(facts->kernels.fastest),
                         stowi_plan_pack_text(facts->kernels.pack), facts->kernels.packed_bytes));
+  if (stowi_plan_is_pitched(plan)) {
+    STOW_TRY(stowi_printf(writer, "\"least_row\": %" PRIu64 ", ", facts->least_row));
+  }
+  STOW_TRY(stowi_put(writer, "\"rewrite\": "));
   return write_rewrite(facts->rewrite, writer);
 }
 
@@ -170,6 +175,10 @@ static stow_status write_value(const stow_plan* plan, stow_value v, stow_writer 
   if (stowi_plan_has_slot(plan, v)) {
     STOW_TRY(stowi_printf(writer, "\"offset\": %" PRIu64 ", \"size\": %" PRIu64, value->offset,
                           value->size));
+    if (value->rows > 1) {
+      STOW_TRY(stowi_printf(writer, ", \"rows\": %" PRIu64 ", \"pitch\": %" PRIu64, value->rows,
+                            value->pitch));
+    }
   } else {
     STOW_TRY(stowi_put(writer, "\"offset\": null, \"size\": null"));
   }
@@ -307,7 +316,7 @@ static stow_status write_hints(const stow_plan* plan, stow_writer writer) {
 
 stow_status stowi_plan_write_json(const stow_plan* plan, stow_writer writer) {
   STOW_TRY(write_header(plan, writer));
-  STOW_TRY(write_options(&plan->facts, writer));
+  STOW_TRY(write_options(plan, writer));
   STOW_TRY(write_fit(plan, writer));
   STOW_TRY(write_peak(plan, writer));
   STOW_TRY(write_lists(plan, writer));

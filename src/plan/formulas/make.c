@@ -337,6 +337,7 @@ stow_status stowi_plan_formula_load_options(const stow_formula_options* given,
                       "a formula plan cannot have a schedule, a start or a capacity");
   }
   out_plan->pack_params = false;  // what is kept lies at the bottom anyway
+  out_plan->least_row = 0;        // places in roots are offsets alone
   return STOW_OK;
 }
 

@@ -43,6 +43,7 @@ stow_status stowi_plan_make_views(stowi_plan_maker* maker) {
   options.f32_uniform = maker->options.f32_uniform;
   options.io = maker->options.io;
   options.inputs = maker->options.inputs;
+  options.least_row = maker->options.reuse ? maker->choice.least_row : 0;
   return stowi_analysis_views_create(maker->graph, maker->effects, &options, maker->allocator,
                                      maker->diag, &maker->views);
 }
@@ -112,6 +113,7 @@ static stow_status make_empty_plan(stowi_plan_maker* maker) {
   plan->facts.reuse = options->reuse && stowi_analysis_lifetimes_reuse_allowed(maker->lifetimes);
   plan->facts.in_place = maker->choice.in_place;
   plan->facts.elide_copies = maker->choice.elide_copies;
+  plan->facts.least_row = maker->choice.least_row;
   if (options->rewrite != NULL) {
     memcpy(plan->facts.rewrite, options->rewrite, strlen(options->rewrite) + 1);
   }

@@ -2,8 +2,8 @@
 
 #include "base/diag.h"
 
-// What an attempt may spend in its first search. There are at most ten attempts, so that more than
-// half of the default is left for longer searches.
+// What an attempt may spend in its first search. There are at most twelve attempts, so that more
+// than half of the default is left for longer searches.
 #define FIRST_NODES (STOW_PLAN_DEFAULT_NODES / 25)
 #define FIRST_PATIENCE 12000
 // Of patience from one round to the next and from others to the best, and of nodes over patience.

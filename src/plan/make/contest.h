@@ -10,7 +10,7 @@
 
 #include "plan/make/make.h"
 
-#define STOWI_PLAN_MAX_ENTRANTS 5
+#define STOWI_PLAN_MAX_ENTRANTS 6
 
 // An attempt, and what is known of it.
 typedef struct stowi_plan_entrant {

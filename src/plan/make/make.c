@@ -30,9 +30,15 @@ static bool may_cost(const stow_plan_options* options) {
 static stow_status try_sharing(stowi_plan_contest* contest, stowi_plan_race* race,
                                const stow_schedule* schedule) {
   const stow_plan_options* options = &contest->request.options;
-  stowi_plan_choice choice = {schedule, options->in_place, options->elide_copies, options->windows};
+  stowi_plan_choice choice = {schedule, options->in_place, options->elide_copies, options->windows,
+                              options->least_row};
   uint64_t bound;
   STOW_TRY(stowi_plan_contest_enter(contest, race, choice, &bound));
+  // Rows that are apart occupy all bytes between them.
+  if (stowi_plan_is_pitched(race->best)) {
+    choice.least_row = 0;
+    STOW_TRY(stowi_plan_contest_enter(contest, race, choice, &bound));
+  }
   bool has_elisions = stowi_plan_has_elision(race->best, STOW_REASON_TAKEN);
   if (choice.in_place && has_rival(race->best)) {
     uint64_t elisions_bound;
@@ -72,16 +78,41 @@ static stow_status search(stowi_plan_maker* maker, const stow_start* earlier, ui
   return stowi_plan_find_order(&request, maker->schedule, arena, out_schedule, out_ordering);
 }
 
+// With the views that there are if rows have |least_row| bytes at least. If some are pitched, the
+// bound also holds for plans without: it is the lower of both.
+static stow_status search_with(const stowi_plan_request* request, uint64_t least_row,
+                               const stow_start* earlier, uint64_t arena,
+                               stow_schedule** out_schedule, stow_ordering* out_ordering) {
+  stowi_plan_maker maker;
+  stowi_plan_maker_init(
+      &maker, request,
+      (stowi_plan_choice){.schedule = request->options.schedule, .least_row = least_row});
+  stow_status status = search(&maker, earlier, arena, out_schedule, out_ordering);
+  bool is_pitched = maker.views != NULL && stowi_analysis_views_are_pitched(maker.views);
+  stowi_plan_maker_free(&maker);
+  if (status != STOW_OK || !is_pitched) {
+    return status;
+  }
+  stowi_plan_request bound = *request;
+  stow_ordering dense = {.critical = STOW_NODE_NONE};
+  stow_schedule* none = NULL;
+  bound.options.order = STOW_ORDER_GIVEN;
+  STOW_TRY(search_with(&bound, 0, NULL, arena, &none, &dense));
+  stow_schedule_destroy(none);
+  if (dense.any_bound < out_ordering->any_bound) {
+    out_ordering->any_bound = dense.any_bound;
+    out_ordering->critical = dense.critical;
+  }
+  return STOW_OK;
+}
+
 // Finds another order: that of an earlier plan, or, if |earlier| is NULL, one that is searched for.
 static stow_status find_order(const stowi_plan_request* request, const stow_start* earlier,
                               uint64_t arena, stow_schedule** out_schedule,
                               stow_ordering* ordering) {
   stow_ordering found = {.critical = STOW_NODE_NONE};
-  stowi_plan_maker maker;
-  stowi_plan_maker_init(&maker, request,
-                        (stowi_plan_choice){.schedule = request->options.schedule});
-  stow_status status = search(&maker, earlier, arena, out_schedule, &found);
-  stowi_plan_maker_free(&maker);
+  stow_status status =
+      search_with(request, request->options.least_row, earlier, arena, out_schedule, &found);
   ordering->any_bound = found.any_bound;
   ordering->critical = found.critical;
   ordering->nodes = found.nodes;

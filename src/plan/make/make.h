@@ -27,6 +27,7 @@ typedef struct stowi_plan_choice {
   bool in_place;
   bool elide_copies;
   bool windows;
+  uint64_t least_row;  // of pitched values; 0: there are none
 } stowi_plan_choice;
 
 typedef struct stowi_plan_maker {

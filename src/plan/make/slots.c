@@ -66,6 +66,8 @@ static void describe_view(stowi_plan_maker* maker, stow_value v) {
   }
   value->offset = 0;
   value->size = stowi_analysis_views_bytes(maker->views, v);
+  value->rows = stowi_analysis_views_rows(maker->views, v);
+  value->pitch = stowi_analysis_views_pitch(maker->views, v);
   uint64_t alignment = stowi_effects_alignment(maker->effects, v);
   if (alignment > UINT64_C(1) << root->alignment_log2) {
     root->alignment_log2 = stowi_plan_log2(alignment);

@@ -115,7 +115,8 @@ static stow_status find_cuts(const stowi_plan_traffic* t, cut_list* cuts) {
                                request->diag));
     uint64_t offset = stowi_analysis_views_offset(request->views, v);
     cuts->data[cuts->count++] = (cut){root, offset};
-    cuts->data[cuts->count++] = (cut){root, offset + bytes};
+    cuts->data[cuts->count++] =
+        (cut){root, offset + stowi_analysis_views_extent(request->views, v)};
   }
   stow_status status =
       stowi_sort(cuts->data, cuts->count, sizeof(cut), compare_cuts, NULL, request->allocator);
@@ -211,7 +212,7 @@ void stowi_plan_traffic_parts(const stowi_plan_traffic* t, stow_value value, uin
                               uint32_t* out_count) {
   const stowi_plan_traffic_info* info = stowi_plan_traffic_info_of(t, value);
   uint64_t low = stowi_analysis_views_offset(t->request->views, value);
-  uint64_t high = low + stowi_analysis_views_bytes(t->request->views, value);
+  uint64_t high = low + stowi_analysis_views_extent(t->request->views, value);
   *out_first = info->first_part;
   *out_count = info->part_count;
   bool is_root = stowi_analysis_views_root(t->request->views, value) ==

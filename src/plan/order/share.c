@@ -180,21 +180,23 @@ static bool has_one_part(const stow_graph* graph, stow_node concat) {
   return parts == 1;
 }
 
-// Whether the operands of |concat| are one after the other in its result, or one is all of it.
-static bool is_contiguous(const stow_graph* graph, stow_node concat) {
+// How many rows of its result the operands of |concat| are one after the other in; 1 if one is all
+// of it.
+static uint64_t count_rows(const stow_graph* graph, stow_node concat) {
   if (has_one_part(graph, concat)) {
-    return true;
+    return 1;
   }
   const stow_type* type = stow_graph_type(graph, stow_graph_first_result(graph, concat));
   const stow_attr* attr = stow_graph_attr(graph, concat, "axis");
   int64_t axis = attr == NULL ? 0 : attr->i;
   axis += axis < 0 ? (int64_t)type->rank : 0;
+  uint64_t rows = 1;
   for (int64_t i = 0; i < axis && i < (int64_t)type->rank; ++i) {
-    if (type->dims[i] > 1) {
-      return false;
+    if (type->dims[i] > 1 && !stowi_mul_u64(rows, (uint64_t)type->dims[i], &rows)) {
+      return UINT64_MAX;
     }
   }
-  return true;
+  return rows;
 }
 
 // Whether the root of |operand| may be built elsewhere, apart from its place.
@@ -283,6 +285,11 @@ static bool find_place(const stowi_plan_traffic* t, stow_node concat, stow_value
          *out_end <= t->infos[whole].bytes;
 }
 
+// The bytes of its root before |value|, in all rows that it has a part of.
+static uint64_t bytes_before(const stowi_analysis_views* views, stow_value value) {
+  return stowi_analysis_views_offset(views, value) * stowi_analysis_views_rows(views, value);
+}
+
 // Whether the operands of |concat| from |k| on are together all of their root, in its order.
 static bool is_covered(const stowi_plan_traffic* t, stow_node concat, size_t k) {
   const stowi_analysis_views* views = t->request->views;
@@ -291,7 +298,7 @@ static bool is_covered(const stowi_plan_traffic* t, stow_node concat, size_t k) 
   stow_value root = stowi_analysis_views_root(views, operands[k]);
   uint64_t covered = 0;
   while (k < count && stowi_analysis_views_root(views, operands[k]) == root &&
-         stowi_analysis_views_offset(views, operands[k]) == covered &&
+         bytes_before(views, operands[k]) == covered &&
          covered < stowi_analysis_views_bytes(views, root)) {
     covered += stowi_analysis_views_bytes(views, operands[k]);
     ++k;
@@ -303,13 +310,16 @@ static stow_status add_elisions_of(stowi_plan_traffic* t, stow_node concat, cand
   const stowi_plan_order_request* request = t->request;
   const stow_value* operands = stow_graph_operands(request->graph, concat);
   stow_region region = stow_graph_node_region(request->graph, concat);
+  uint64_t rows = count_rows(request->graph, concat);
   uint64_t before = 0;
   for (size_t k = 0; k < stow_graph_operand_count(request->graph, concat); ++k) {
     stow_value root = stowi_analysis_views_root(request->views, operands[k]);
     uint64_t begin;
     uint64_t end;
     uint64_t elements = 0;
-    if (may_move(t, operands[k], region) &&
+    bool has_rows = rows == 1 || stowi_analysis_views_bytes(request->views, operands[k]) / rows >=
+                                     request->options->least_row;
+    if (has_rows && may_move(t, operands[k], region) &&
         find_place(t, concat, operands[k], before, &begin, &end) &&
         begin % alignment_of(t, root) == 0) {
       if (stowi_plan_traffic_is_whole(t, operands[k])) {
@@ -344,7 +354,8 @@ static bool may_contain(const stowi_plan_traffic* t, stow_node node) {
   stow_value whole = stow_graph_first_result(request->graph, node);
   return stow_graph_op(request->graph, node) == STOW_OP_CONCAT &&
          !stowi_analysis_views_is_view(request->views, whole) && t->infos[whole].bytes != 0 &&
-         is_contiguous(request->graph, node);
+         count_rows(request->graph, node) <=
+             (request->options->least_row == 0 ? 1 : STOW_MOST_ROWS);
 }
 
 // In the given order: the first concat that runs is the first choice.

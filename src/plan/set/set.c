@@ -106,7 +106,7 @@ static stow_status prepare(const stow_set* set, const stowi_plan_request* reques
                                       request->diag, &order));
   const stowi_plan_facts* facts = &member->plan->facts;
   stowi_plan_choice choice = {order, facts->in_place, facts->elide_copies,
-                              member->plan->window_count != 0};
+                              member->plan->window_count != 0, facts->least_row};
   stowi_plan_maker_init(&member->maker, request, choice);
   member->prepared = true;
   stow_status status = stowi_plan_make_prepare(&member->maker);

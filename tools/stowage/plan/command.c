@@ -129,6 +129,8 @@ stow_status cli_plan_job_search(cli_plan_job* j, const stow_plan_options* asked,
   options.layout = j->layout;
   options.rewrite = j->stamp[0] == '\0' ? NULL : j->stamp;
   options.start = j->start;
+  options.least_row =
+      stowi_request_least_row(&j->request.choices, j->runs != NULL, j->request.no_pitch);
   options.schedule = j->order == CLI_ORDER_FILE ? j->schedule : NULL;
   options.order = j->order == CLI_ORDER_AUTO ? STOW_ORDER_AUTO : STOW_ORDER_GIVEN;
   options.on_progress = cli_search_progress;

@@ -34,6 +34,7 @@ enum {
   OPT_NO_INPUTS,
   OPT_NO_IN_PLACE,
   OPT_NO_PARAMS,
+  OPT_NO_PITCH,
   OPT_NO_PIN,
   OPT_NO_REUSE,
   OPT_NO_RULE,
@@ -90,6 +91,9 @@ static const cli_option plan_options[] = {
      "no result is computed in place of an operand, unless\nthe graph's own clauses allow it"},
     {OPT_KEEP_COPIES, 0, "keep-copies", NULL,
      "concat copies its operands; none is built inside the\nresult"},
+    {OPT_NO_PITCH, 0, "no-pitch", NULL,
+     "all values are dense: parts along inner axes do not\nlie in the rows of a whole, as they "
+     "may with\n--kernels stowage"},
     {OPT_REWRITE, 0, "rewrite", "LIST", CLI_REWRITE_HELP},
     {OPT_FOLD_LIMIT, 0, "fold-limit", "X", CLI_FOLD_LIMIT_HELP},
     {OPT_EXPLAIN, 0, "explain", NULL,
@@ -294,6 +298,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_HINTS: return read_hints(value, &request->hints);
     case OPT_IO: return cli_io_policies_add(&request->io, value);
     case OPT_KEEP_COPIES: return cli_set_switch(&request->keep_copies);
+    case OPT_NO_PITCH: return cli_set_switch(&request->no_pitch);
     case OPT_KERNELS: return read_kernels(value, &request->choices.kernels);
     case OPT_PACK: return read_pack(value, &request->choices);
     case OPT_LAYOUT_FROM:

@@ -65,6 +65,7 @@ typedef struct cli_plan_request {
   bool pack_params;
   bool no_in_place;
   bool keep_copies;
+  bool no_pitch;
   bool explain;
   const char* order;  // "given", "auto", a file; NULL: not given
   uint64_t margin;

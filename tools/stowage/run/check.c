@@ -31,6 +31,30 @@ static uint64_t hash_bytes(uint64_t hash, const void* data, size_t size) {
   return hash;
 }
 
+// The elements of a pitched result, row by row; NULL if memory is out. Of a dense one its data.
+static void* dense_data(const stow_tensor* tensor, size_t size, void** out_copy) {
+  size_t rows = 1;
+  size_t pitch = 0;
+  int64_t stride = 1;
+  *out_copy = NULL;
+  for (uint32_t i = tensor->rank; i-- > 0;) {
+    if (pitch == 0 && tensor->strides[i] != 0 && tensor->strides[i] != stride) {
+      pitch = (size_t)tensor->strides[i] * (stow_dtype_bits(tensor->dtype) / 8);
+    }
+    rows *= pitch == 0 ? 1 : (size_t)tensor->dims[i];
+    stride *= tensor->dims[i];
+  }
+  if (pitch == 0) {
+    return tensor->data;
+  }
+  unsigned char* copy = *out_copy = malloc(size);
+  for (size_t row = 0; copy != NULL && row < rows; ++row) {
+    memcpy(copy + row * (size / rows), (const unsigned char*)tensor->data + row * pitch,
+           size / rows);
+  }
+  return copy;
+}
+
 void cli_digest_step(cli_digests* digests, const stow_exec_event* event) {
   if (event->call == NULL) {
     return;
@@ -42,7 +66,11 @@ void cli_digest_step(cli_digests* digests, const stow_exec_event* event) {
     if (result != NULL) {
       hash = hash_bytes(hash, result->dims, result->rank * sizeof result->dims[0]);
     }
-    hash = size == 0 ? hash : hash_bytes(hash, result->data, size);
+    void* copy = NULL;
+    const void* data = size == 0 ? NULL : dense_data(result, size, &copy);
+    hash = data == NULL ? hash : hash_bytes(hash, data, size);
+    digests->failed = digests->failed || (size != 0 && data == NULL);
+    free(copy);
   }
   cli_digest digest = {event->node, digests->calls[event->node]++, event->step, hash};
   digests->failed = digests->failed || !cli_list_add(&digests->digests, &digest, sizeof digest);

@@ -153,6 +153,11 @@ typedef struct work {
   stow_status* failed;  // by worker; the first failure of each
 } work;
 
+// Of the call, which may be for some of all groups: results have a slice for each.
+static uint64_t group_count(const stow_kernel_call* call) {
+  return stow_tensor_bytes(call->results[0]) / blocks_of(call)->results[0].slice;
+}
+
 static uint64_t blocks_per_group(const stow_kernel_call* call) {
   const stowi_kernel_block_size* size = size_of(call);
   return blocks_of(call)->rows / size->body->rows + (size->tail != NULL);
@@ -191,8 +196,7 @@ static stow_status run_blocks(stow_kernel_call* call) {
   work w = {call, failed};
   uint32_t workers = call->workers < MOST_WORKERS ? call->workers : MOST_WORKERS;
   memset(failed, 0, workers * sizeof(failed[0]));
-  stow_kernel_split(call, (size_t)(blocks_of(call)->groups * blocks_per_group(call)), 1, run_range,
-                    &w);
+  stow_kernel_split(call, (size_t)(group_count(call) * blocks_per_group(call)), 1, run_range, &w);
   for (uint32_t i = 0; i < workers; ++i) {
     if (failed[i] != STOW_OK) {
       return failed[i];
