@@ -40,6 +40,9 @@ stow_status stowi_plan_write_facts(const stowi_plan_facts* facts, stow_writer wr
   if (facts->kernels.packed_bytes != 0) {
     STOW_TRY(stowi_printf(writer, "# packed_bytes=%" PRIu64 "\n", facts->kernels.packed_bytes));
   }
+  if (facts->least_row != 0) {
+    STOW_TRY(stowi_printf(writer, "# least_row=%" PRIu64 "\n", facts->least_row));
+  }
   if (facts->rewrite[0] != '\0') {
     STOW_TRY(stowi_printf(writer, "# rewrite=%s\n", facts->rewrite));
   }
@@ -154,6 +157,17 @@ static stow_status read_alignment(stowi_plan_scan* scan, stowi_plan_facts* facts
   return STOW_OK;
 }
 
+static stow_status read_least_row(stowi_plan_scan* scan, stowi_plan_facts* facts) {
+  stowi_plan_scan_place place = stowi_plan_scan_here(scan);
+  if (!stowi_plan_scan_sees(scan, "# least_row=")) {
+    return STOW_OK;
+  }
+  STOW_TRY(stowi_plan_read_number(scan, "# least_row=", UINT64_MAX, "the bytes of a row",
+                                  &facts->least_row));
+  return facts->least_row != 0 ? STOW_OK
+                               : fail_at(scan, place, "least_row must be omitted if it is 0");
+}
+
 // How the graph was rewritten is for those who rewrite it again.
 static stow_status read_rewrite(stowi_plan_scan* scan, stowi_plan_facts* facts) {
   if (!stowi_plan_scan_skip(scan, "# rewrite=")) {
@@ -206,8 +220,8 @@ stow_status stowi_plan_read_facts(stowi_plan_scan* scan, stowi_plan_facts* facts
                                       "the bytes of packed weights", &facts->kernels.packed_bytes));
     }
   }
-  STOW_TRY(read_rewrite(scan, facts));
-  return STOW_OK;
+  STOW_TRY(read_least_row(scan, facts));
+  return read_rewrite(scan, facts);
 }
 
 stow_status stowi_plan_read_graph(stowi_plan_scan* scan, const stow_graph* graph,

@@ -22,7 +22,6 @@ typedef struct reader {
   stow_allocator allocator;
   stow_plan* plan;
   stowi_plan_scan_place totals_at;
-  stowi_plan_scan_place least_row_at;
   uint64_t total_unshared;
   uint64_t saved;
 } reader;
@@ -60,14 +59,6 @@ static stow_status read_options(reader* r) {
   STOW_TRY(stowi_plan_read_facts(&r->scan, &r->plan->facts));
   for (stow_value v = 0; v < r->plan->value_count; ++v) {
     r->plan->values[v].alignment_log2 = stowi_plan_log2(r->plan->facts.alignment);
-  }
-  if (stowi_plan_scan_sees(&r->scan, "# least_row=")) {
-    r->least_row_at = stowi_plan_scan_here(&r->scan);
-    STOW_TRY(stowi_plan_read_number(&r->scan, "# least_row=", UINT64_MAX, "the bytes of a row",
-                                    &r->plan->facts.least_row));
-    if (r->plan->facts.least_row == 0) {
-      return fail_at(r, r->least_row_at, "least_row must be omitted if it is 0");
-    }
   }
   STOW_TRY(stowi_plan_read_number(&r->scan, "# lower_bound=", UINT64_MAX, "the lower bound",
                                   &r->plan->lower_bound));
@@ -254,7 +245,8 @@ static stow_status read_rows(reader* r) {
   }
   return (r->plan->facts.least_row != 0) == (next != 0)
              ? STOW_OK
-             : fail_at(r, r->least_row_at, "least_row must be omitted if no value has rows");
+             : fail_at(r, stowi_plan_scan_here(&r->scan),
+                       "least_row must be omitted if no value has rows");
 }
 
 // The number of lines from here on that begin with |key|.

@@ -514,6 +514,9 @@ static stow_status read_formula(reader* r, const stow_graph* graph) {
   STOW_TRY(stowi_plan_formula_create(graph, r->allocator, r->scan.diag, &r->formula));
   memcpy(r->formula->strategy, strategy.data, strategy.size);
   STOW_TRY(stowi_plan_read_facts(&r->scan, &r->facts));
+  if (r->facts.least_row != 0) {
+    return stowi_plan_scan_expected(&r->scan, "a plan of a range without least_row");
+  }
   STOW_TRY(read_exprs(r));
   if (!stowi_plan_scan_sees(&r->scan, "# region=")) {
     return stowi_plan_scan_expected(&r->scan, "an expression or a region");

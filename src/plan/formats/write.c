@@ -36,10 +36,9 @@ static stow_status write_identity(const stow_plan* plan, stow_writer writer) {
 }
 
 static stow_status write_options(const stow_plan* plan, stow_writer writer) {
-  STOW_TRY(stowi_plan_write_facts(&plan->facts, writer));
-  if (stowi_plan_is_pitched(plan)) {
-    STOW_TRY(stowi_printf(writer, "# least_row=%" PRIu64 "\n", plan->facts.least_row));
-  }
+  stowi_plan_facts facts = plan->facts;
+  facts.least_row = stowi_plan_is_pitched(plan) ? facts.least_row : 0;
+  STOW_TRY(stowi_plan_write_facts(&facts, writer));
   return stowi_printf(writer, "# lower_bound=%" PRIu64 "\n# peak_step=%" PRIu32 "\n",
                       plan->lower_bound, plan->peak_step);
 }

@@ -331,13 +331,13 @@ stow_status stowi_plan_formula_load_options(const stow_formula_options* given,
     STOW_TRY(stowi_load_struct(out, given, sizeof(*out), "stow_formula_options", diag));
   }
   STOW_TRY(stowi_plan_options_load(out->plan, diag, out_plan));
-  out_plan->least_row = 0;  // how far rows are apart would be another formula
   if (out_plan->schedule != NULL || out_plan->start != NULL ||
       out_plan->capacity != STOW_NO_CAPACITY) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
                       "a formula plan cannot have a schedule, a start or a capacity");
   }
   out_plan->pack_params = false;  // what is kept lies at the bottom anyway
+  out_plan->least_row = 0;        // places in roots are offsets alone
   return STOW_OK;
 }
 
