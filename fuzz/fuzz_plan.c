@@ -1,10 +1,11 @@
-// Any bytes as a saved plan of one of two small graphs. Whatever is read must be written back to
+// Any bytes as a saved plan of one of three small graphs. Whatever is read must be written back to
 // the same bytes, and the checker and all writers must live with it, however wrong the plan is.
 //
 // An input that does not begin with `# stowage_plan` stands for what follows the fingerprint, so
 // that the corpus outlives changes of the graph's fingerprint. After a line `home` the rest is for
-// the second graph, whose results lie in place and at home; after a line `range` it is a formula
-// plan of the third, which has a range.
+// the second graph, whose results lie in place and at home; after a line `rows` for the third,
+// whose values may be pitched; after a line `range` it is a formula plan of the fourth, which has a
+// range.
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,6 +35,18 @@ static const char home_text[] =
     "  %5 = relu(%4) : f32[32]\n"
     "  %6 = narrow(%5) {axis = 0, start = 16, len = 16} : f32[16]\n"
     "  return %6\n"
+    "}\n";
+
+static const char rows_text[] =
+    "graph @rows {\n"
+    "  %0 = input \"x\" : f32[2, 4, 4]\n"
+    "  %1 = relu(%0) : f32[2, 4, 4]\n"
+    "  %2, %3 = split(%1) {axis = 1, sizes = [1, 3]} : f32[2, 1, 4], f32[2, 3, 4]\n"
+    "  %4 = exp(%3) : f32[2, 3, 4]\n"
+    "  %5 = concat(%2, %3, %4) {axis = 1} : f32[2, 7, 4]\n"
+    "  %6 = reshape(%4) : f32[2, 12]\n"
+    "  %7 = relu(%6) : f32[2, 12]\n"
+    "  return %5, %7\n"
     "}\n";
 
 static const char range_text[] =
@@ -202,9 +215,13 @@ static void read_input(const char* data, size_t size, const stow_graph* graph,
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   stow_allocator allocator = stow_allocator_default();
   bool is_inside = size >= 5 && memcmp(data, "home\n", 5) == 0;
+  bool has_rows = size >= 5 && memcmp(data, "rows\n", 5) == 0;
   bool is_range = size >= 6 && memcmp(data, "range\n", 6) == 0;
-  size_t skipped = is_inside ? 5 : is_range ? 6 : 0;
-  const char* source = is_inside ? home_text : is_range ? range_text : graph_text;
+  size_t skipped = is_inside || has_rows ? 5 : is_range ? 6 : 0;
+  const char* source = is_inside  ? home_text
+                       : has_rows ? rows_text
+                       : is_range ? range_text
+                                  : graph_text;
   stow_module* module = NULL;
   require(stow_module_parse(source, strlen(source), NULL, NULL, allocator, NULL, &module) ==
           STOW_OK);

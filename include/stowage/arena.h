@@ -87,7 +87,8 @@ STOW_API size_t stow_arena_size(const stow_arena* arena);
 STOW_API bool stow_arena_has_buffer(const stow_arena* arena, stow_value value);
 // Bytes from the base; SIZE_MAX if |value| has no slot.
 STOW_API size_t stow_arena_byte_offset(const stow_arena* arena, stow_value value);
-// The value's bytes; |out_size| is in bytes. STOW_ERR_NOT_FOUND if it has no slot.
+// The value's bytes; |out_size| is in bytes. STOW_ERR_NOT_FOUND if it has no slot,
+// STOW_ERR_UNSUPPORTED if it is pitched (stow_plan_value): its rows are from the byte offset on.
 STOW_API stow_status stow_arena_bytes(stow_arena* arena, stow_value value, stow_diag* diag,
                                       void** out_data, size_t* out_size);
 // The value's elements, as |dtype|; |out_count| is in elements. STOW_ERR_TYPE if the value's dtype

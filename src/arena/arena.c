@@ -295,6 +295,10 @@ stow_status stow_arena_bytes(stow_arena* arena, stow_value value, stow_diag* dia
   if (!stow_plan_value_slot(arena->plan, value, &slot)) {
     return value_fault(arena, value, STOW_ERR_NOT_FOUND, "has no slot in the plan", diag);
   }
+  uint64_t pitch;
+  if (stowi_plan_rows(arena->plan, value, &pitch) > 1) {
+    return value_fault(arena, value, STOW_ERR_UNSUPPORTED, "is pitched: its rows are apart", diag);
+  }
   *out_data = arena->base + (size_t)slot.offset;
   *out_size = (size_t)slot.size;
   return STOW_OK;

@@ -144,6 +144,27 @@ TEST(BlocksAreAlignedForWhatIsInThem) {
   }
 }
 
+TEST(PitchedValuesHaveNoBytesInOneRun) {
+  fixture f;
+  stow_plan_options options;
+  void* bytes;
+  size_t size;
+  stow_plan_options_init(&options, STOW_PRESET_DEFAULT);
+  options.least_row = 16;
+  make_plan(&f,
+            "graph @g {\n%0 = input \"x\" : f32[2, 4, 4]\n%1 \"a\" = neg(%0) : f32[2, 4, 4]\n"
+            "%2 = relu(%0) : f32[2, 4, 4]\n%3 = concat(%1, %2) {axis = 1} : f32[2, 8, 4]\n"
+            "return %3\n}\n",
+            &options);
+  CHECK(stow_arena_create(f.plan, NULL, test_heap_allocator(&f.heap), &f.diag, &f.arena) ==
+        STOW_OK);
+  REQUIRE(f.arena != NULL);
+  CHECK(stow_arena_bytes(f.arena, 3, &f.diag, &bytes, &size) == STOW_OK);
+  CHECK(stow_arena_bytes(f.arena, 1, &f.diag, &bytes, &size) == STOW_ERR_UNSUPPORTED);
+  CHECK_HAS(f.diag.message, "is pitched: its rows are apart");
+  fixture_free(&f);
+}
+
 TEST(TwoHundredFiftySixBytesAreSixtyFourFloats) {
   fixture f;
   make_arena(&f, text);
