@@ -177,6 +177,7 @@ TEST(SettersRefuseUnknownIds) {
   CHECK(is_refused(stow_effects_forbid_in_place(e, 3, 0, 1, d), d));
   CHECK_HAS(d->message, "operand 1 is missing");
   CHECK(is_refused(stow_effects_forbid_in_place(e, 9, 0, 0, d), d));
+  CHECK(is_refused(stow_effects_forbid_rows(e, 9, d), d));
   CHECK(is_refused(stow_effects_place_inside(e, 9, 0, 0, 0, d), d));
   CHECK(is_refused(stow_effects_place_inside(e, 3, 0, 7, 0, d), d));
   CHECK(is_refused(stow_effects_set_storage(e, 6, 1, d), d));
@@ -430,6 +431,7 @@ static stow_status set_all(stow_effects* e, stow_diag* diag) {
   status = status != STOW_OK ? status : stow_effects_write_early(e, 3, 0, 2, diag);
   status = status != STOW_OK ? status : stow_effects_allow_in_place(e, 3, 0, 0, diag);
   status = status != STOW_OK ? status : stow_effects_forbid_in_place(e, 3, 0, 0, diag);
+  status = status != STOW_OK ? status : stow_effects_forbid_rows(e, 3, diag);
   status = status != STOW_OK ? status : stow_effects_place_inside(e, 4, 0, 0, 0, diag);
   return status;
 }

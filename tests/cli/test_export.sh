@@ -67,6 +67,21 @@ write_graph blocks 'function @swish {' '  %0 = input "x" : f32[?rows]' '  %1 = i
   '%8 = param "w" : f32[2, 3, 1, 1]' '%9 = reshape(%0) : f32[1, 3, 59, 339]' \
   '%10 "columns" = blocks(%9, %8) {function = "columns", rows = 20001} : f32[1, 2, 59, 339]' 'return %3, %7, %10'
 agrees blocks "$work/blocks.stow" "out mixed columns"
+# Nodes that are run row by row
+write_graph pitched 'function @silu {' '  %0 = input "x" : f32[?rows]' '  %1 = sigmoid(%0) : f32[?rows]' \
+  '  %2 = mul(%0, %1) : f32[?rows]' '  return %2' '}' '%0 = input "x" : f32[3, 4, 24, 24]' \
+  '%1 = param "w" : f32[6, 4, 3, 3]' '%2 = conv(%0, %1) {pads = [1, 1, 1, 1]} : f32[3, 6, 24, 24]' \
+  '%3, %4 = split(%2) {axis = 1, sizes = [4, 2]} : f32[3, 4, 24, 24], f32[3, 2, 24, 24]' \
+  '%5 = blocks(%4) {function = "silu", groups = 3, rows = 1152} : f32[3, 2, 24, 24]' \
+  '%6 = add(%5, %4) : f32[3, 2, 24, 24]' '%7 = concat(%3, %4, %6) {axis = 1} : f32[3, 8, 24, 24]' \
+  '%8 "out" = pool(%7) {op = "max", kernel = [2, 2], strides = [2, 2]} : f32[3, 8, 12, 12]' 'return %8'
+agrees pitched "$work/pitched.stow" out
+name=ValuesArePitched
+run plan "$work/pitched.stow" --kernels stowage --weights file --hints never
+pitched=$(sed -n 's/^  arena  *\([0-9][0-9]*\) .*/\1/p' "$out")
+run plan "$work/pitched.stow" --kernels stowage --weights file --hints never --no-pitch
+dense=$(sed -n 's/^  arena  *\([0-9][0-9]*\) .*/\1/p' "$out")
+if [ "$pitched" -lt "$dense" ]; then pass; else fail "$pitched, $dense"; fi
 # Weights and attributes of all kinds
 write_graph kinds '%0 = input "x" : f64[2]' '%1 = constant "d" {data = [0.1, -0x1.8p+900]} : f64[2]' \
   '%2 "sum" = add(%0, %1) : f64[2]' '%3 = constant "i" {data = [-9223372036854775808, 5]} : i64[2]' \

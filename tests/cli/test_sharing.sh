@@ -72,6 +72,40 @@ expect 0 ConcatsApart
 name=WithoutSharingIsTheSame
 if [ "$folded" -eq "$(unshared)" ]; then pass; else fail "$folded and $(unshared)"; fi
 
+# Along an inner axis, values lie in the rows of the whole, for kernels that are run row by row
+write_graph rows '%0 = input "x" : f32[2, 4, 512]' '%1 "a" = exp(%0) : f32[2, 4, 512]' \
+  '%2 "b" = neg(%0) : f32[2, 4, 512]' '%3 "wide" = concat(%1, %2) {axis = 1} : f32[2, 8, 512]' \
+  '%4 "short" = concat(%2, %1) {axis = 2} : f32[2, 4, 1024]' '%5 "turned" = transpose(%2) {perm = [1, 0, 2]} : f32[4, 2, 512]' \
+  '%6 "sum" = reduce(%3) {axes = [1, 2]} : f32[2, 1, 1]' '%7 "c" = reduce(%4) {axes = [1, 2]} : f32[2, 1, 1]' \
+  '%8 "d" = reduce(%5) {axes = [1, 2]} : f32[4, 1, 1]' 'return %6, %7, %8'
+run plan "$work/rows.stow" --kernels stowage --hints never --explain
+expect 0 PartsLieInRows
+says "built inside the result of concat (1, 16.0 KiB)"
+says "copied by concat (1, 16.0 KiB): a node cannot be run row by row"
+says "copied by concat (2, 32.0 KiB): the operand's rows there are short"
+says 'transpose %5 "turned"'
+write_graph wide '%0 = input "x" : f32[2, 4, 512]' '%1 "a" = exp(%0) : f32[2, 4, 512]' \
+  '%2 "b" = neg(%0) : f32[2, 4, 512]' '%3 = concat(%1, %2) {axis = 1} : f32[2, 8, 512]' \
+  '%4 = reduce(%3) {axes = [1, 2]} : f32[2, 1, 1]' 'return %4'
+run plan "$work/wide.stow" --kernels stowage --hints never
+expect 0 PitchedValuesNeedLess
+says "arena                    49160 B"
+run plan "$work/wide.stow" --kernels stowage --hints never --no-pitch
+expect 0 AllValuesAreDense
+says "arena                    81920 B"
+run plan "$work/wide.stow" --hints never
+expect 0 OtherExecutorsGetDenseValues
+says "arena                    81920 B"
+run plan "$work/rows.stow" --kernels stowage --hints never --format plan -o "$work/rows.plan"
+run check "$work/rows.stow" "$work/rows.plan"
+expect 0 PlansWithRowsAreProven
+run run "$work/rows.stow" --plan "$work/rows.plan" --random 1 --check --paranoid
+expect 0 PlansWithRowsRun
+says "the same bits as a run without shared bytes"
+sed 's/^# rows\.1=2,16384$/# rows.1=2,12288/' "$work/rows.plan" >"$work/wrong.plan"
+run check "$work/rows.stow" "$work/wrong.plan"
+expect 1 OtherRowsAreRefused
+
 # Presets of others share nothing new
 run plan "$block" --preset rlx-0.2.2
 expect 0 OldPresetsShareNothingNew
