@@ -45,7 +45,8 @@ LOOP_INLINE size_t BODY(most_lanes)(const REAL* in, size_t count, REAL* lanes, b
     BODY(group) x = *(const BODY(group)*)(in + i);
     BODY(masks) is_more = x > most;
     most = (BODY(group))((is_more & (BODY(masks))x) | (~is_more & (BODY(masks))most));
-    nans |= x != x;
+    BODY(group) same = x;
+    nans |= x != same;  // NaN
   }
   *(BODY(group)*)lanes = most;
   for (size_t k = 0; k < STOWI_KERNEL_LANES; ++k) {
