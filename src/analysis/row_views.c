@@ -18,7 +18,7 @@ static stowi_analysis_layout layout_of(const mover* m, stow_value value) {
   return stowi_analysis_views_layout(m->views, value);
 }
 
-// Where result |k| of |node| lies in its operand's root; false if it is no part of its rows.
+// Where result |k| of |node| lies in its operand's root; false if it is not part of its rows.
 static bool find_part(const mover* m, stow_node node, size_t k, stowi_analysis_layout* out) {
   stow_value operand = stow_graph_operands(m->graph, node)[0];
   stow_value result = stow_graph_first_result(m->graph, node) + (stow_value)k;

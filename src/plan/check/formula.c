@@ -5,7 +5,7 @@
 //                 of any kind
 //   points        at every point, the plan is correct for the graph that is bound there, by the
 //   plan
-//                 checker; at the ends of regions the graph is bound anew, by inference, and must
+//                 checker; at the ends of regions the graph is bound again, by inference, and must
 //                 have the types that evaluation gives. What is kept between runs never moves
 //
 // For the orientation, what is live at a step is sorted by the order that the region claims. If

@@ -214,7 +214,7 @@ static void read_axes(job* j, const char* text) {
     axis* a = &j->axes[j->count++];
     size_t size = strcspn(text, "=");
     if (j->count > MAX_RANGES || size >= sizeof(a->symbol) || text[size] == '\0') {
-      fprintf(stderr, "run_ranges: %s is no list of ranges\n", text);
+      fprintf(stderr, "run_ranges: %s is not a list of ranges\n", text);
       exit(2);
     }
     memcpy(a->symbol, text, size);
