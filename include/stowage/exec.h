@@ -41,6 +41,7 @@
 
 #include <stowage/base.h>
 #include <stowage/effects.h>
+#include <stowage/formula.h>
 #include <stowage/graph.h>
 #include <stowage/kernel.h>
 #include <stowage/plan.h>
@@ -105,7 +106,8 @@ static inline void stow_prepare_options_init(stow_prepare_options* options) {
 }
 
 // Verifies |graph|, finds the kernel of every node and asks what it needs. |graph| is borrowed,
-// must outlive the result and not change; all its dims must be numbers. STOW_ERR_NOT_FOUND, naming
+// must outlive the result and not change; all its dims must be numbers, or all its symbols have
+// ranges: then plan with stow_formula_make. STOW_ERR_NOT_FOUND, naming
 // the node, if an op has no kernel. |options| may be NULL. Free the result with
 // stow_prepared_destroy.
 STOW_API stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* options,
@@ -115,6 +117,9 @@ STOW_API void stow_prepared_destroy(stow_prepared* prepared);
 // The effects to plan with: those of the graph's `with` clauses, and what kernels need. Owned by
 // |prepared|; the caller may add to them until the plan is made.
 STOW_API stow_effects* stow_prepared_effects(stow_prepared* prepared);
+// The same at every point of the ranges of its graph, for stow_formula_options. |prepared| must
+// outlive the use of the result.
+STOW_API stow_formula_effects stow_prepared_formula_effects(stow_prepared* prepared);
 // What is packed: not yet made, but counted.
 typedef struct stow_prepared_info {
   size_t struct_size;     // sizeof(stow_prepared_info), set by the caller
@@ -186,6 +191,9 @@ typedef struct stow_exec_options {
   // these |size| bytes are not read again, or hardly ever, so that pages of a file may be given
   // back. Must not create executors of the same prepared object. May be NULL.
   void (*on_copied)(void* user, stow_value value, const void* data, size_t size);
+  // Of an executor of a range: bytes that its arena may have. Points that need more are refused.
+  // 0: as many as the largest arena. With |memory| it is |memory_size|.
+  uint64_t capacity;
 } stow_exec_options;
 
 STOW_API void stow_exec_options_defaults(stow_exec_options* options);
@@ -203,6 +211,23 @@ STOW_API stow_status stow_exec_create(const stow_prepared* prepared, const stow_
                                       const stow_exec_options* options, stow_allocator allocator,
                                       stow_diag* diag, stow_exec** out_exec);
 STOW_API void stow_exec_destroy(stow_exec* exec);
+
+// Creates an executor for all shapes of a range: one arena, for the largest of them that fits
+// (stow_exec_options.capacity), which it has first. |prepared| is of a graph with ranges, and
+// |formula| was made with its effects; the plan is proven at every point. Nothing is allocated
+// afterwards, unless poison or paranoia are on. Otherwise as stow_exec_create. STOW_ERR_LIMIT if no
+// point fits.
+STOW_API stow_status stow_exec_create_range(const stow_prepared* prepared,
+                                            const stow_formula* formula,
+                                            const stow_exec_options* options,
+                                            stow_allocator allocator, stow_diag* diag,
+                                            stow_exec** out_exec);
+// Gives the executor of a range another shape: |values| has a number for each symbol of the formula
+// plan. Inputs that have slots must be set again; values that are kept between runs stay, and so
+// does what is bound, if it is large enough. stow_exec_input does this itself if the dims that it
+// is given belong to another point. O(values). STOW_ERR_NOT_FOUND if there is no such point,
+// STOW_ERR_LIMIT if it does not fit into the arena; nothing changes then.
+STOW_API stow_status stow_exec_set_point(stow_exec* exec, const int64_t* values, stow_diag* diag);
 
 // Binds an input, param, constant or output that has no slot to |size| bytes of the caller, which
 // are used until others are bound. STOW_ERR_INVALID_ARGUMENT if |value| has a slot, or |data| is

@@ -63,6 +63,15 @@ const stowi_effects_offer_entry* stowi_effects_offers(const stow_effects* effect
                                                       size_t* out_count);
 STOWI_SHARED size_t stowi_effects_scratch_count(const stow_effects* effects);
 stowi_effects_scratch_entry stowi_effects_scratch(const stow_effects* effects, size_t index);
+// Gives piece |index| of the scratch of |node| other bytes, and its |count| offers, as many as it
+// has, those of |offers|. For graphs whose dims change (twins). Allocates nothing.
+STOWI_SHARED void stowi_effects_change_scratch(stow_effects* effects, stow_node node, size_t index,
+                                               uint64_t bytes, const uint64_t* offers,
+                                               size_t count);
+// The same effects of |graph|, which differs from theirs in dims alone.
+STOWI_SHARED stow_status stowi_effects_copy(const stow_effects* effects, const stow_graph* graph,
+                                            stow_allocator allocator, stow_diag* diag,
+                                            stow_effects** out_effects);
 size_t stowi_effects_hold_count(const stow_effects* effects);
 stowi_effects_hold_entry stowi_effects_hold(const stow_effects* effects, size_t index);
 size_t stowi_effects_early_write_count(const stow_effects* effects);

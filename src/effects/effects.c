@@ -35,6 +35,53 @@ stow_status stow_effects_create(const stow_graph* graph, stow_allocator allocato
   return STOW_OK;
 }
 
+#define COPY_LIST(to, from, list)                                                                  \
+  ((from)->list.count == 0 ||                                                                      \
+   (STOWI_VEC_RESERVE((to)->allocator, &(to)->list, (from)->list.count) == STOW_OK &&              \
+    memcpy((to)->list.data, (from)->list.data, (from)->list.count * sizeof(*(from)->list.data)) != \
+        NULL &&                                                                                    \
+    ((to)->list.count = (from)->list.count) != 0))
+
+static bool copy_lists(stow_effects* to, const stow_effects* from) {
+  size_t words = stowi_bits_words(from->outputs.count);
+  bool is_copied = COPY_LIST(to, from, scratch) && COPY_LIST(to, from, offers) &&
+                   COPY_LIST(to, from, holds) && COPY_LIST(to, from, early_writes) &&
+                   COPY_LIST(to, from, overwrites) && COPY_LIST(to, from, forbidden) &&
+                   COPY_LIST(to, from, whole) && COPY_LIST(to, from, values) &&
+                   stowi_bits_init(&to->outputs, from->outputs.count, to->allocator);
+  if (is_copied && words != 0) {
+    memcpy(to->outputs.words, from->outputs.words, words * sizeof(uint64_t));
+  }
+  if (is_copied && from->index != NULL) {
+    to->index = STOWI_ARRAY(to->allocator, uint32_t, to->value_count);
+    is_copied = to->index != NULL;
+  }
+  if (is_copied && from->index != NULL) {
+    memcpy(to->index, from->index, to->value_count * sizeof(uint32_t));
+  }
+  return is_copied;
+}
+
+stow_status stowi_effects_copy(const stow_effects* effects, const stow_graph* graph,
+                               stow_allocator allocator, stow_diag* diag,
+                               stow_effects** out_effects) {
+  *out_effects = NULL;
+  stow_effects* copy = STOWI_NEW(allocator, stow_effects);
+  STOW_TRY(stowi_need_memory(copy != NULL, diag));
+  copy->allocator = allocator;
+  copy->graph = graph;
+  copy->node_count = effects->node_count;
+  copy->value_count = effects->value_count;
+  copy->kernels = effects->kernels;
+  copy->is_verified = effects->is_verified;
+  if (!copy_lists(copy, effects)) {
+    stow_effects_destroy(copy);
+    return stowi_fail_memory(diag);
+  }
+  *out_effects = copy;
+  return STOW_OK;
+}
+
 void stow_effects_destroy(stow_effects* effects) {
   if (effects == NULL) {
     return;
@@ -174,6 +221,17 @@ stow_status stow_effects_add_scratch(stow_effects* effects, stow_node node, uint
     *out_index = FIRST_OF(&effects->scratch, node + 1) - FIRST_OF(&effects->scratch, node) - 1;
   }
   return STOW_OK;
+}
+
+void stowi_effects_change_scratch(stow_effects* effects, stow_node node, size_t index,
+                                  uint64_t bytes, const uint64_t* offers, size_t count) {
+  stowi_effects_offer_entry* offer = effects->offers.data + FIRST_OF(&effects->offers, node);
+  effects->scratch.data[FIRST_OF(&effects->scratch, node) + index].bytes = bytes;
+  for (size_t i = 0; i < count; ++offer) {
+    if (offer->index == index) {
+      offer->bytes = offers[i++];
+    }
+  }
 }
 
 stow_status stow_effects_offer_scratch(stow_effects* effects, stow_node node, size_t index,

@@ -143,6 +143,7 @@ struct stow_graph {
   stowi_graph_frame frames[STOW_MAX_REGION_DEPTH + 1];
   uint32_t depth;                    // frames[depth] is the innermost open region
   STOWI_VEC(stow_graph*) functions;  // owned
+  const int64_t* point;              // of a twin that is bound: the numbers of its symbols
   stow_call call;
 };
 

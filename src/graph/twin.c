@@ -19,12 +19,10 @@ struct stowi_graph_twin {
   stow_type* bound;
   size_t element_count;
   int64_t* elements;  // known elements with symbols; floats as they are, unless they are dims
-  // Of a function: which symbol of the graph each of its own is, SIZE_MAX for its rows, and their
-  // numbers.
-  bool is_function;
   size_t symbol_count;
-  size_t* symbols;
-  int64_t* values;
+  int64_t* point;  // numbers of symbols
+  bool is_function;
+  size_t* symbols;  // of a function: which symbol of the graph each is; SIZE_MAX: its rows
   size_t function_count;
   stowi_graph_twin** functions;
 };
@@ -32,12 +30,14 @@ struct stowi_graph_twin {
 static stow_status fill(stowi_graph_twin* twin) {
   stow_graph* graph = twin->graph;
   stow_allocator allocator = twin->allocator;
+  twin->symbol_count = stow_dims_symbol_count(graph->dims);
   twin->type_count = graph->types.list.count;
   twin->element_count = graph->known.elements.count;
   twin->given = (const stow_type**)stowi_alloc(allocator, twin->type_count, sizeof(stow_type*));
   twin->bound = STOWI_ARRAY(allocator, stow_type, twin->type_count);
   twin->elements = STOWI_ARRAY(allocator, int64_t, twin->element_count);
-  if (twin->given == NULL || twin->bound == NULL || twin->elements == NULL) {
+  twin->point = STOWI_ARRAY(allocator, int64_t, twin->symbol_count);
+  if (twin->given == NULL || twin->bound == NULL || twin->elements == NULL || twin->point == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
   for (size_t i = 0; i < twin->type_count; ++i) {
@@ -65,8 +65,7 @@ static stow_status add_function(stowi_graph_twin* of, stow_graph* function) {
   twin->graph = function;
   twin->symbol_count = stow_dims_symbol_count(function->dims);
   twin->symbols = STOWI_ARRAY(of->allocator, size_t, twin->symbol_count);
-  twin->values = STOWI_ARRAY(of->allocator, int64_t, twin->symbol_count);
-  if (twin->symbols == NULL || twin->values == NULL) {
+  if (twin->symbols == NULL) {
     return STOW_ERR_OUT_OF_MEMORY;
   }
   for (size_t i = 0; i < twin->symbol_count; ++i) {
@@ -122,7 +121,7 @@ void stowi_graph_twin_destroy(stowi_graph_twin* twin) {
                sizeof(stowi_graph_twin*));
   }
   STOWI_ARRAY_FREE(allocator, twin->symbols, twin->symbol_count);
-  STOWI_ARRAY_FREE(allocator, twin->values, twin->symbol_count);
+  STOWI_ARRAY_FREE(allocator, twin->point, twin->symbol_count);
   stowi_free(allocator, (void*)twin->given, twin->type_count, sizeof(stow_type*));
   STOWI_ARRAY_FREE(allocator, twin->bound, twin->type_count);
   STOWI_ARRAY_FREE(allocator, twin->elements, twin->element_count);
@@ -204,12 +203,16 @@ static stow_status bind_known(stowi_graph_twin* twin, const int64_t* values) {
 
 static stow_status bind_function(stowi_graph_twin* twin, const int64_t* values, stow_diag* diag) {
   for (size_t i = 0; i < twin->symbol_count; ++i) {
-    twin->values[i] = twin->symbols[i] == SIZE_MAX ? 0 : values[twin->symbols[i]];
+    twin->point[i] = twin->symbols[i] == SIZE_MAX ? 0 : values[twin->symbols[i]];
   }
-  return stowi_graph_twin_bind(twin, twin->values, diag);
+  return stowi_graph_twin_bind(twin, twin->point, diag);
 }
 
 stow_status stowi_graph_twin_bind(stowi_graph_twin* twin, const int64_t* values, stow_diag* diag) {
+  if (twin->symbol_count != 0) {
+    memmove(twin->point, values, twin->symbol_count * sizeof(int64_t));
+  }
+  twin->graph->point = twin->point;
   for (size_t i = 0; i < twin->function_count; ++i) {
     STOW_TRY(bind_function(twin->functions[i], values, diag));
   }
@@ -223,7 +226,10 @@ stow_status stowi_graph_twin_bind(stowi_graph_twin* twin, const int64_t* values,
   return stowi_need_memory(bind_known(twin, values) == STOW_OK, diag);
 }
 
+const int64_t* stowi_graph_twin_point(const stow_graph* graph) { return graph->point; }
+
 void stowi_graph_twin_unbind(stowi_graph_twin* twin) {
+  twin->graph->point = NULL;
   for (size_t i = 0; i < twin->function_count; ++i) {
     stowi_graph_twin_unbind(twin->functions[i]);
   }

@@ -2,6 +2,7 @@
 #ifndef STOWAGE_SRC_PLAN_API_H_
 #define STOWAGE_SRC_PLAN_API_H_
 
+#include <stowage/formula.h>
 #include <stowage/plan.h>
 #include <stowage/set.h>
 
@@ -64,5 +65,33 @@ STOWI_SHARED uint64_t stowi_plan_set_lower_bound(const stow_set* set);
 // How many things that are kept between runs are in more than one graph, and their bytes.
 STOWI_SHARED size_t stowi_plan_set_shared_count(const stow_set* set);
 STOWI_SHARED uint64_t stowi_plan_set_shared_bytes(const stow_set* set);
+
+// Gives a plan of a function of a few nodes other sizes: order, sharing and lifetimes stay, and who
+// lies below whom. Windows are dropped; it must have no guards, and values begin where their roots
+// do: STOW_ERR_UNSUPPORTED. Sharing must hold whatever the sizes are. All are borrowed.
+typedef struct stowi_plan_resizer stowi_plan_resizer;
+STOWI_SHARED stow_status stowi_plan_resizer_create(stow_plan* plan, const stow_graph* graph,
+                                                   const stow_effects* effects,
+                                                   stow_allocator allocator, stow_diag* diag,
+                                                   stowi_plan_resizer** out_resizer);
+STOWI_SHARED void stowi_plan_resizer_destroy(stowi_plan_resizer* resizer);
+// Changes the plan to the sizes that graph and effects have now. Bounds and peak stay. Allocates
+// nothing after the first time.
+STOWI_SHARED stow_status stowi_plan_resize(stowi_plan_resizer* resizer, stow_diag* diag);
+
+// A formula plan as an ordinary plan whose numbers change from point to point, for executors.
+// Bounds and peak are not computed.
+typedef struct stowi_plan_mover stowi_plan_mover;
+// |formula|, |bound| and |effects| are borrowed; the latter two are as they are at the point when
+// the plan is moved there.
+STOWI_SHARED stow_status stowi_plan_mover_create(const stow_formula* formula,
+                                                 const stow_graph* bound,
+                                                 const stow_effects* effects,
+                                                 stow_allocator allocator, stow_diag* diag,
+                                                 stowi_plan_mover** out_mover);
+STOWI_SHARED void stowi_plan_mover_destroy(stowi_plan_mover* mover);
+// The plan at |point|, valid until the next call. Allocates nothing if it was there before.
+STOWI_SHARED stow_status stowi_plan_mover_to(stowi_plan_mover* mover, size_t point, stow_diag* diag,
+                                             const stow_plan** out_plan);
 
 #endif  // STOWAGE_SRC_PLAN_API_H_

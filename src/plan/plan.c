@@ -177,7 +177,7 @@ void stow_plan_destroy(stow_plan* plan) {
   STOWI_ARRAY_FREE(allocator, plan->outputs, plan->output_count);
   STOWI_ARRAY_FREE(allocator, plan->scratch, plan->scratch_count);
   STOWI_ARRAY_FREE(allocator, plan->reserved, plan->reserved_count);
-  STOWI_ARRAY_FREE(allocator, plan->windows, plan->window_count);
+  STOWI_ARRAY_FREE(allocator, plan->windows, plan->window_capacity);
   STOWI_ARRAY_FREE(allocator, plan->decisions, plan->decision_count);
   stowi_plan_free_hints(plan);
   STOWI_ARRAY_FREE(allocator, plan->rows, plan->row_count);

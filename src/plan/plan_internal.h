@@ -129,6 +129,7 @@ struct stow_plan {
   // layout, or of what other graphs of a set keep. Nothing may be placed there.
   stowi_plan_span* reserved;
   size_t window_count;
+  size_t window_capacity;
   stowi_plan_window* windows;  // by root, then begin
   size_t decision_count;
   stow_decision* decisions;          // as stowi_analysis_sharing_at; none in a plan that was read

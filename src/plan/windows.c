@@ -145,7 +145,7 @@ const char* stowi_plan_window_fault(const stow_plan* plan, const stowi_plan_wind
 stow_status stowi_plan_set_window_count(stow_plan* plan, size_t count, stow_diag* diag) {
   plan->windows = STOWI_ARRAY_ZERO(plan->allocator, stowi_plan_window, count);
   STOW_TRY(stowi_need_memory(plan->windows != NULL, diag));
-  plan->window_count = count;
+  plan->window_count = plan->window_capacity = count;
   return STOW_OK;
 }
 
@@ -176,27 +176,12 @@ stow_status stowi_plan_set_windows(stow_plan* plan, const stowi_analysis_windows
   return STOW_OK;
 }
 
-stow_status stowi_plan_drop_windows(stow_plan* plan, const bool* roots, stow_diag* diag) {
-  size_t old_count = plan->window_count;
-  stowi_plan_window* old = plan->windows;
-  size_t count = 0;
-  for (size_t i = 0; i < old_count; ++i) {
-    count += !roots[old[i].root];
-  }
-  if (count == old_count) {
-    return STOW_OK;
-  }
-  stow_status status = stowi_plan_set_window_count(plan, count, diag);
-  if (status != STOW_OK) {
-    plan->windows = old;
-    return status;
-  }
-  stowi_plan_window* next = plan->windows;
-  for (size_t i = 0; i < old_count; ++i) {
-    if (!roots[old[i].root]) {
-      *next++ = old[i];
+void stowi_plan_drop_windows(stow_plan* plan, const bool* roots) {
+  size_t kept = 0;
+  for (size_t i = 0; i < plan->window_count; ++i) {
+    if (!roots[plan->windows[i].root]) {
+      plan->windows[kept++] = plan->windows[i];
     }
   }
-  STOWI_ARRAY_FREE(plan->allocator, old, old_count);
-  return STOW_OK;
+  plan->window_count = kept;
 }

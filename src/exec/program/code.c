@@ -360,18 +360,18 @@ static void choose_variants(coder* c) {
   }
 }
 
-stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program* program,
-                                 const stow_plan* plan, stow_allocator allocator, stow_diag* diag) {
-  *code = (stowi_exec_code){.allocator = allocator, .node_count = program->node_count};
+stow_status stowi_exec_code_fill(stowi_exec_code* code, const stowi_exec_program* program,
+                                 const stow_plan* plan, stow_diag* diag) {
   coder c = {.program = program,
              .graph = program->graph,
              .plan = plan,
              .code = code,
              .status = STOW_OK,
              .inside = STOW_REGION_BODY};
-  code->scratch = STOWI_ARRAY_ZERO(allocator, stow_slot, program->node_count);
-  code->variants = STOWI_ARRAY_ZERO(allocator, uint32_t, program->node_count);
-  STOW_TRY(stowi_need_memory(code->scratch != NULL && code->variants != NULL, diag));
+  code->count = 0;
+  if (program->node_count != 0) {
+    memset(code->scratch, 0, program->node_count * sizeof(code->scratch[0]));
+  }
   find_scratch(&c, plan);
   choose_variants(&c);
   STOW_TRY(fill_rows(&c, plan, diag));
@@ -384,6 +384,15 @@ stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program
     }
   }
   return stowi_need_memory(c.status == STOW_OK, diag);
+}
+
+stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program* program,
+                                 const stow_plan* plan, stow_allocator allocator, stow_diag* diag) {
+  *code = (stowi_exec_code){.allocator = allocator, .node_count = program->node_count};
+  code->scratch = STOWI_ARRAY(allocator, stow_slot, program->node_count);
+  code->variants = STOWI_ARRAY(allocator, uint32_t, program->node_count);
+  STOW_TRY(stowi_need_memory(code->scratch != NULL && code->variants != NULL, diag));
+  return stowi_exec_code_fill(code, program, plan, diag);
 }
 
 void stowi_exec_code_free(stowi_exec_code* code) {

@@ -85,6 +85,10 @@ typedef struct stowi_exec_code {
 stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program* program,
                                  const stow_plan* plan, stow_allocator allocator, stow_diag* diag);
 void stowi_exec_code_free(stowi_exec_code* code);
+// Writes the code again, where the dims of the program or the plan have changed. Allocates nothing
+// if it had as many instructions before.
+stow_status stowi_exec_code_fill(stowi_exec_code* code, const stowi_exec_program* program,
+                                 const stow_plan* plan, stow_diag* diag);
 
 // Bytes of scratch that a `yield` needs to move values aside; 0 for other nodes. False if that
 // overflows.

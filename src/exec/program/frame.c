@@ -35,6 +35,13 @@ stow_status stowi_exec_frame_init(stowi_exec_frame* frame, const stowi_exec_prog
   return STOW_OK;
 }
 
+void stowi_exec_frame_measure(stowi_exec_frame* frame) {
+  for (stow_value value = 0; value < frame->program->value_count; ++value) {
+    const stow_type* type = frame->program->values[value].type;
+    memcpy(frame->tensors[value].dims, type->dims, type->rank * sizeof(type->dims[0]));
+  }
+}
+
 void stowi_exec_frame_free(stowi_exec_frame* frame) {
   if (frame->program != NULL) {
     STOWI_ARRAY_FREE(frame->allocator, frame->tensors, frame->program->value_count);

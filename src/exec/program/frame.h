@@ -26,6 +26,8 @@ extern unsigned char stowi_exec_nothing[64];
 stow_status stowi_exec_frame_init(stowi_exec_frame* frame, const stowi_exec_program* program,
                                   stow_allocator allocator, stow_diag* diag);
 void stowi_exec_frame_free(stowi_exec_frame* frame);
+// Gives all tensors the dims that values have now, where these change.
+void stowi_exec_frame_measure(stowi_exec_frame* frame);
 // Makes |frame->call| that of |node|, with scratch of no bytes. Fields that are the same for all
 // nodes (workers, splitter, message) stay as they are. O(operands + results).
 void stowi_exec_frame_call(stowi_exec_frame* frame, stow_node node);

@@ -13,16 +13,24 @@ static bool is_value_bounded(const stow_graph* graph, stow_value value) {
   return stow_graph_is_bounded(graph, value) || stow_graph_is_data_dependent(graph, value);
 }
 
-static stow_status describe_value(stowi_exec_program* program, stow_value value, stow_diag* diag) {
+static void describe_value(stowi_exec_program* program, stow_value value) {
+  const stow_graph* graph = program->graph;
+  stow_node node = stow_graph_producer(graph, value);
+  program->values[value] =
+      (stowi_exec_value){.type = stow_graph_type(graph, value),
+                         .is_boundary = stow_graph_is_boundary(graph, value),
+                         .is_input = stow_graph_op(graph, node) == STOW_OP_INPUT,
+                         .is_bounded = is_value_bounded(graph, value)};
+}
+
+// What depends on dims.
+static stow_status measure_value(stowi_exec_program* program, stow_value value, stow_diag* diag) {
   const stow_graph* graph = program->graph;
   stow_node node = stow_graph_producer(graph, value);
   stowi_exec_value* entry = &program->values[value];
   stow_view view;
-  *entry = (stowi_exec_value){.type = stow_graph_type(graph, value),
-                              .parent = STOW_VALUE_NONE,
-                              .is_boundary = stow_graph_is_boundary(graph, value),
-                              .is_input = stow_graph_op(graph, node) == STOW_OP_INPUT,
-                              .is_bounded = is_value_bounded(graph, value)};
+  entry->parent = STOW_VALUE_NONE;
+  entry->distance = 0;
   if (stow_graph_view(graph, node, value - stow_graph_first_result(graph, node), &view)) {
     entry->parent = stow_graph_operands(graph, node)[view.operand];
     entry->distance =
@@ -121,7 +129,8 @@ stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_grap
                                  program->attrs != NULL && program->attr_ids != NULL,
                              diag));
   for (stow_value value = 0; value < program->value_count; ++value) {
-    STOW_TRY(describe_value(program, value, diag));
+    describe_value(program, value);
+    STOW_TRY(measure_value(program, value, diag));
   }
   for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
     program->values[stow_graph_outputs(graph)[i]].is_output = true;
@@ -134,6 +143,13 @@ stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_grap
   }
   for (size_t i = 0; i < program->attr_count; ++i) {
     program->attr_ids[i] = (uint16_t)stowi_kernel_attr_find(program->attrs[i].name);
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_exec_program_measure(stowi_exec_program* program, stow_diag* diag) {
+  for (stow_value value = 0; value < program->value_count; ++value) {
+    STOW_TRY(measure_value(program, value, diag));
   }
   return STOW_OK;
 }

@@ -78,6 +78,9 @@ typedef struct stowi_exec_program {
 stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_graph* graph,
                                     stow_allocator allocator, stow_diag* diag);
 void stowi_exec_program_free(stowi_exec_program* program);
+// Finds bytes and views of all values again, where the graph is a twin that was bound to other
+// numbers. Allocates nothing.
+stow_status stowi_exec_program_measure(stowi_exec_program* program, stow_diag* diag);
 
 // The fastest variant that needs at most |bytes| of scratch; UINT32_MAX if none does.
 uint32_t stowi_exec_variant_within(const stowi_exec_step* step, uint64_t bytes);

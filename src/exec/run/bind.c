@@ -70,6 +70,7 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
   tensor->data = data == NULL ? stowi_exec_nothing : data;
   place->is_set = true;
   place->is_bound = true;
+  place->bound_size = size;
   return STOW_OK;
 }
 
@@ -124,7 +125,15 @@ stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor
   STOW_TRY(check_settable(exec, value, diag));
   stowi_exec_value_place* place = &exec->places[value];
   stow_tensor* to = &exec->frame.tensors[value];
-  if (!is_fitting(exec, value, tensor)) {
+  stow_status status = STOW_OK;
+  bool is_fitting_now = is_fitting(exec, value, tensor);
+  if (!is_fitting_now && exec->range != NULL &&
+      stowi_exec_range_follow(exec, value, tensor, &status, diag)) {
+    STOW_TRY(status);
+    STOW_TRY(check_settable(exec, value, diag));
+    is_fitting_now = is_fitting(exec, value, tensor);
+  }
+  if (!is_fitting_now) {
     const stowi_exec_value* facts = &exec->program->values[value];
     stow_tensor needed = stowi_exec_tensor_of(facts->type);
     stowi_fail(diag, STOW_ERR_TYPE, "%s is %s%s, but %s was given",

@@ -1,6 +1,8 @@
 // A function is bound to a number of rows, prepared and planned like any graph, with its inputs and
-// outputs outside the arena; the plan's arena is what a block has. From these, the plain tables are
-// made that the kernel runs.
+// outputs outside the arena; the plan's arena is what a block has. Order and sharing are the same
+// for any number of rows, and for any values of the graph's symbols, if it has ranges: only what
+// holds for symbols is shared. So each function is planned once, and then resized
+// (stowi_plan_resize). From that, the plain tables are made that the kernel runs.
 #include "exec/run/blocks.h"
 
 #include <string.h>
@@ -12,6 +14,7 @@
 #include "exec/program/words.h"
 #include "exec/run/prepare.h"
 #include "graph/api.h"
+#include "plan/api.h"
 
 // Bytes that a value of a block may have, for each size: in the first levels of a cache, then less
 // where the arena has no room. Products read their right operands once for each block, so theirs
@@ -19,16 +22,32 @@
 static const uint64_t block_bytes[STOWI_EXEC_MOST_SIZES] = {65536, 16384, 4096, 1024};
 static const uint64_t product_bytes[STOWI_EXEC_MOST_SIZES] = {524288, 131072, 32768, 32768};
 
-// A function for blocks of a certain number of rows.
-typedef struct body {
+// Rows that functions are planned for: a transpose of one row would be a view, and other dims are
+// seldom as large.
+#define PLANNED_ROWS 61
+
+// A function as blocks compute it.
+typedef struct way {
   stow_allocator allocator;
-  const stow_graph* function;
-  bool is_fast;     // kernels have all the scratch that they like
-  uint64_t packed;  // inputs that are, if a kernel can
-  stow_graph* graph;
+  const stow_graph* function;  // of the source, with symbols
+  bool is_fast;                // kernels have all the scratch that they like
+  uint64_t packed;             // inputs that are, if a kernel can
+  stowi_graph_twin* twin;
+  const stow_graph* graph;  // the twin's
+  size_t symbol_count;
+  int64_t* values;  // of its symbols, the rows first
+  size_t* symbols;  // which symbol of the graph each is
   stow_prepared* prepared;
   stow_plan* plan;
+  stowi_plan_resizer* resizer;
   stowi_exec_code code;
+} way;
+
+// A way for blocks of a certain number of rows.
+typedef struct body {
+  stow_allocator allocator;
+  way* way;
+  uint64_t use;  // the measurement that it was last made for
   stowi_kernel_block_value* values;
   stowi_kernel_block_step* steps;
   stowi_kernel_block_body data;
@@ -41,39 +60,51 @@ typedef struct node_data {
   stowi_kernel_block_cut* operands;
   stowi_kernel_block_cut* results;
   size_t operand_count, result_count;
+  uint64_t packed;  // operands that are
+  uint64_t use;     // as of a body; 0: not yet
   stowi_kernel_block_size sizes[STOWI_EXEC_MOST_SIZES];
 } node_data;
 
 struct stowi_exec_blocks {
   stow_allocator allocator;
+  const stow_graph* source;
   const stow_graph* graph;
   const stow_kernels* kernels;
+  uint64_t use;
+  STOWI_VEC(way*) ways;
   STOWI_VEC(body*) bodies;
   STOWI_VEC(node_data*) nodes;
 };
 
-stow_status stowi_exec_blocks_create(const stow_graph* graph, const stow_kernels* kernels,
-                                     stow_allocator allocator, stow_diag* diag,
-                                     stowi_exec_blocks** out_blocks) {
+stow_status stowi_exec_blocks_create(const stow_graph* source, const stow_graph* graph,
+                                     const stow_kernels* kernels, stow_allocator allocator,
+                                     stow_diag* diag, stowi_exec_blocks** out_blocks) {
   stowi_exec_blocks* blocks = STOWI_NEW(allocator, stowi_exec_blocks);
   STOW_TRY(stowi_need_memory(blocks != NULL, diag));
   blocks->allocator = allocator;
+  blocks->source = source;
   blocks->graph = graph;
   blocks->kernels = kernels;
+  blocks->use = 1;
   *out_blocks = blocks;
   return STOW_OK;
 }
 
+static void destroy_way(way* w) {
+  stowi_exec_code_free(&w->code);
+  stowi_plan_resizer_destroy(w->resizer);
+  stow_plan_destroy(w->plan);
+  stow_prepared_destroy(w->prepared);
+  STOWI_ARRAY_FREE(w->allocator, w->values, w->symbol_count);
+  STOWI_ARRAY_FREE(w->allocator, w->symbols, w->symbol_count);
+  stowi_graph_twin_destroy(w->twin);
+  STOWI_DELETE(w->allocator, w);
+}
+
 static void destroy_body(body* b) {
-  if (b->prepared != NULL) {
-    const stowi_exec_program* program = &b->prepared->program;
-    STOWI_ARRAY_FREE(b->allocator, b->values, program->value_count);
-    STOWI_ARRAY_FREE(b->allocator, b->steps, program->node_count);
-  }
-  stowi_exec_code_free(&b->code);
-  stow_plan_destroy(b->plan);
-  stow_prepared_destroy(b->prepared);
-  stow_graph_destroy(b->graph);
+  const stowi_exec_program* program = &b->way->prepared->program;
+  STOWI_ARRAY_FREE(b->allocator, b->values, program->value_count);
+  STOWI_ARRAY_FREE(b->allocator, b->steps, program->node_count);
   STOWI_DELETE(b->allocator, b);
 }
 
@@ -90,16 +121,26 @@ void stowi_exec_blocks_destroy(stowi_exec_blocks* blocks) {
   for (size_t i = 0; i < blocks->bodies.count; ++i) {
     destroy_body(blocks->bodies.data[i]);
   }
+  for (size_t i = 0; i < blocks->ways.count; ++i) {
+    destroy_way(blocks->ways.data[i]);
+  }
   for (size_t i = 0; i < blocks->nodes.count; ++i) {
     destroy_node(blocks->allocator, blocks->nodes.data[i]);
   }
+  STOWI_VEC_FREE(blocks->allocator, &blocks->ways);
   STOWI_VEC_FREE(blocks->allocator, &blocks->bodies);
   STOWI_VEC_FREE(blocks->allocator, &blocks->nodes);
   STOWI_DELETE(blocks->allocator, blocks);
 }
 
+void stowi_exec_blocks_measure(stowi_exec_blocks* blocks) {
+  if (blocks != NULL) {
+    ++blocks->use;
+  }
+}
+
 // ---------------------------------------------------------------------------------------------
-// Tables of a body
+// Inputs and outputs
 
 // The number of |value| among the inputs, or among the outputs; SIZE_MAX: it is none.
 static size_t input_index(const stow_graph* graph, stow_value value) {
@@ -119,14 +160,178 @@ static size_t output_index(const stow_graph* graph, stow_value value) {
   return SIZE_MAX;
 }
 
+// Whether a block has several pieces of |value| of the function: then it is copied.
+static bool has_pieces(const stow_graph* function, stow_value value) {
+  const stow_type* type = stow_graph_type(function, value);
+  uint32_t axis = stowi_graph_rows_axis(type);
+  bool has = false;
+  for (uint32_t i = 0; axis != UINT32_MAX && i < axis; ++i) {
+    has = has || type->dims[i] != 1;
+  }
+  return has;
+}
+
+// What is copied is inside the arena. Other results are only written by what makes them: an operand
+// may lie there.
+static stow_status set_io(const way* w, stow_diag* diag) {
+  stow_effects* effects = w->prepared->effects;
+  for (stow_value value = 0; value < stow_graph_value_count(w->graph); ++value) {
+    bool is_output = output_index(w->graph, value) != SIZE_MAX;
+    if (has_pieces(w->function, value) && (is_output || stow_graph_is_boundary(w->graph, value))) {
+      STOW_TRY(
+          stow_effects_set_io(effects, value, is_output ? STOW_IO_KEEP : STOW_IO_CONSUME, diag));
+    } else if (is_output) {
+      STOW_TRY(stow_effects_set_own(effects, value, diag));
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Ways
+
+// Whether result |k| of |node| is as large as an operand, or has narrower elements, whatever the
+// numbers of symbols are.
+static bool is_alike(const stow_graph* function, stow_node node, size_t k, size_t operand) {
+  const stow_type* to =
+      stow_graph_type(function, stow_graph_first_result(function, node) + (stow_value)k);
+  const stow_type* from = stow_graph_type(function, stow_graph_operands(function, node)[operand]);
+  return to->rank == from->rank &&
+         memcmp(to->dims, from->dims, to->rank * sizeof(to->dims[0])) == 0 &&
+         stow_dtype_bits(to->dtype) <= stow_dtype_bits(from->dtype);
+}
+
+// Dims may be equal only for the sizes that the function is planned for: nothing is in place then.
+static stow_status forbid_by_chance(const way* w, stow_diag* diag) {
+  const stow_graph* graph = w->graph;
+  for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
+    for (size_t k = 0; k < stow_graph_result_count(graph, node); ++k) {
+      for (size_t i = 0; i < stow_graph_operand_count(graph, node); ++i) {
+        bool is_there = stow_graph_operands(graph, node)[i] != STOW_VALUE_NONE;
+        if (is_there && stow_graph_in_place(graph, node, k, i) != STOW_IN_PLACE_NEVER &&
+            !is_alike(w->function, node, k, i)) {
+          STOW_TRY(stow_effects_forbid_in_place(w->prepared->effects, node, k, i, diag));
+        }
+      }
+    }
+  }
+  return STOW_OK;
+}
+
+// Views are such for all sizes: they still are for prime numbers of rows.
+static stow_status check_views(way* w, stow_diag* diag) {
+  for (size_t i = 0; i < w->symbol_count; ++i) {
+    static const int64_t primes[] = {101, 103, 107, 109};
+    w->values[i] = primes[i % (sizeof(primes) / sizeof(primes[0]))];
+  }
+  STOW_TRY(stowi_graph_twin_bind(w->twin, w->values, diag));
+  for (stow_value value = 0; value < stow_graph_value_count(w->graph); ++value) {
+    stow_node node = stow_graph_producer(w->graph, value);
+    stow_view view;
+    bool was = w->prepared->program.values[value].parent != STOW_VALUE_NONE;
+    if (was &&
+        !stow_graph_view(w->graph, node, value - stow_graph_first_result(w->graph, node), &view)) {
+      return stowi_fail(diag, STOW_ERR_UNSUPPORTED, "%s is a view for some sizes only",
+                        stowi_exec_words_value(w->function, value).text);
+    }
+  }
+  return STOW_OK;
+}
+
+// The rows, and the largest numbers of the graph's symbols.
+static stow_status list_symbols(way* w, const stow_graph* source, stow_diag* diag) {
+  const stow_dims* dims = stow_graph_dims(w->function);
+  w->symbol_count = stow_dims_symbol_count(dims);
+  w->values = STOWI_ARRAY(w->allocator, int64_t, w->symbol_count);
+  w->symbols = STOWI_ARRAY(w->allocator, size_t, w->symbol_count);
+  STOW_TRY(stowi_need_memory(w->values != NULL && w->symbols != NULL, diag));
+  w->values[0] = PLANNED_ROWS;
+  for (size_t i = 1; i < w->symbol_count; ++i) {
+    stow_dim_range range = {.max = 1};
+    w->symbols[i] = stow_dims_find_symbol(stow_graph_dims(source), stow_dims_symbol_name(dims, i));
+    (void)stow_dims_range(stow_graph_dims(source), w->symbols[i], &range);
+    w->values[i] = range.max;
+  }
+  return STOW_OK;
+}
+
+static stow_status make_way(way* w, const stowi_exec_blocks* blocks, stow_diag* diag) {
+  stow_prepare_options prepare;
+  stow_plan_options plan;
+  stow_prepare_options_init(&prepare);
+  stow_plan_options_init(&plan, STOW_PRESET_DEFAULT);
+  prepare.kernels = blocks->kernels;
+  prepare.fastest = w->is_fast;
+  prepare.pack = STOW_PACK_ALWAYS;
+  plan.io = STOW_IO_EXTERNAL;
+  plan.elide_copies = false;
+  STOW_TRY(list_symbols(w, blocks->source, diag));
+  STOW_TRY(stowi_graph_twin_create(w->function, w->allocator, diag, &w->twin));
+  STOW_TRY(stowi_graph_twin_bind(w->twin, w->values, diag));
+  w->graph = stowi_graph_twin_graph(w->twin);
+  STOW_TRY(
+      stowi_exec_prepare_function(w->graph, &prepare, w->packed, w->allocator, diag, &w->prepared));
+  STOW_TRY(set_io(w, diag));
+  STOW_TRY(forbid_by_chance(w, diag));
+  STOW_TRY(stow_plan_make(w->graph, w->prepared->effects, &plan, w->allocator, diag, &w->plan));
+  STOW_TRY(check_views(w, diag));
+  STOW_TRY(stowi_plan_resizer_create(w->plan, w->graph, w->prepared->effects, w->allocator, diag,
+                                     &w->resizer));
+  return stowi_exec_code_init(&w->code, &w->prepared->program, w->plan, w->allocator, diag);
+}
+
+// |wanted| has what a way is looked for by.
+static stow_status find_way(stowi_exec_blocks* blocks, const way* wanted, stow_diag* diag,
+                            way** out_way) {
+  for (size_t i = 0; i < blocks->ways.count; ++i) {
+    way* w = blocks->ways.data[i];
+    if (w->function == wanted->function && w->is_fast == wanted->is_fast &&
+        w->packed == wanted->packed) {
+      *out_way = w;
+      return STOW_OK;
+    }
+  }
+  STOW_TRY(
+      stowi_need_memory(STOWI_VEC_RESERVE(blocks->allocator, &blocks->ways, 1) == STOW_OK, diag));
+  way* made = STOWI_NEW(blocks->allocator, way);
+  STOW_TRY(stowi_need_memory(made != NULL, diag));
+  *made = *wanted;
+  made->allocator = made->code.allocator = blocks->allocator;
+  stow_status status = make_way(made, blocks, diag);
+  if (status != STOW_OK) {
+    destroy_way(made);
+    return status;
+  }
+  blocks->ways.data[blocks->ways.count++] = made;
+  *out_way = made;
+  return STOW_OK;
+}
+
+// Gives the way the sizes that it has for |rows| rows, and the numbers that the graph is bound to.
+static stow_status resize(way* w, const stow_graph* graph, uint64_t rows, stow_diag* diag) {
+  const int64_t* point = stowi_graph_twin_point(graph);
+  w->values[0] = (int64_t)rows;
+  for (size_t i = 1; i < w->symbol_count && point != NULL; ++i) {
+    w->values[i] = point[w->symbols[i]];
+  }
+  STOW_TRY(stowi_graph_twin_bind(w->twin, w->values, diag));
+  STOW_TRY(stowi_exec_prepared_measure(w->prepared, diag));
+  STOW_TRY(stowi_plan_resize(w->resizer, diag));
+  return stowi_exec_code_fill(&w->code, &w->prepared->program, w->plan, diag);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Bodies
+
 static bool home_value(const body* b, stow_value value) {
-  const stowi_exec_value* facts = &b->prepared->program.values[value];
+  const way* w = b->way;
+  const stowi_exec_value* facts = &w->prepared->program.values[value];
   stowi_kernel_block_value* out = &b->values[value];
-  size_t input = input_index(b->graph, value);
-  size_t output = output_index(b->graph, value);
+  size_t input = input_index(w->graph, value);
+  size_t output = output_index(w->graph, value);
   stow_slot slot;
   *out = (stowi_kernel_block_value){.tensor = stowi_exec_tensor_of(facts->type)};
-  if (stow_plan_value_slot(b->plan, value, &slot)) {
+  if (stow_plan_value_slot(w->plan, value, &slot)) {
     out->at = slot.offset;
     out->home = input != SIZE_MAX    ? STOWI_KERNEL_BLOCK_GATHER
                 : output != SIZE_MAX ? STOWI_KERNEL_BLOCK_SCATTER
@@ -149,8 +354,9 @@ static bool home_value(const body* b, stow_value value) {
 }
 
 static void add_step(body* b, stow_node node) {
-  const stowi_exec_step* step = &b->prepared->program.steps[node];
-  stow_slot scratch = b->code.scratch[node];
+  const way* w = b->way;
+  const stowi_exec_step* step = &w->prepared->program.steps[node];
+  stow_slot scratch = w->code.scratch[node];
   b->steps[b->data.step_count++] =
       (stowi_kernel_block_step){.kernel = &step->kernel,
                                 .operands = step->operands,
@@ -161,109 +367,72 @@ static void add_step(body* b, stow_node node) {
                                 .first_result = step->first_result,
                                 .result_count = (uint32_t)step->result_count,
                                 .attr_count = (uint32_t)step->attr_count,
-                                .variant = b->code.variants[node],
+                                .variant = w->code.variants[node],
                                 .packed = step->packed,
                                 .scratch_at = scratch.size == 0 ? 0 : scratch.offset,
                                 .scratch_size = scratch.size};
 }
 
-static stow_status make_tables(body* b, stow_diag* diag) {
-  const stowi_exec_program* program = &b->prepared->program;
-  STOW_TRY(stowi_exec_code_init(&b->code, program, b->plan, b->allocator, diag));
-  b->values = STOWI_ARRAY(b->allocator, stowi_kernel_block_value, program->value_count);
-  b->steps = STOWI_ARRAY(b->allocator, stowi_kernel_block_step, program->node_count);
-  STOW_TRY(stowi_need_memory(b->values != NULL && b->steps != NULL, diag));
+static stow_status fill_body(body* b, uint64_t rows, stow_diag* diag) {
+  const way* w = b->way;
+  const stowi_exec_program* program = &w->prepared->program;
   for (stow_value value = 0; value < program->value_count; ++value) {
     if (!home_value(b, value)) {
       return stowi_fail(diag, STOW_ERR_UNSUPPORTED, "%s has no place in its function",
-                        stowi_exec_words_value(b->graph, value).text);
+                        stowi_exec_words_value(w->graph, value).text);
     }
   }
-  for (size_t i = 0; i < b->code.count; ++i) {
-    if (b->code.instructions[i].action == STOWI_EXEC_CALL) {
-      add_step(b, b->code.instructions[i].node);
+  b->data.step_count = 0;
+  for (size_t i = 0; i < w->code.count; ++i) {
+    if (w->code.instructions[i].action == STOWI_EXEC_CALL) {
+      add_step(b, w->code.instructions[i].node);
     }
   }
-  b->data.bytes = stow_plan_arena_size(b->plan);
+  b->data.rows = rows;
+  b->data.bytes = stow_plan_arena_size(w->plan);
+  return STOW_OK;
+}
+
+static stow_status make_body(stowi_exec_blocks* blocks, way* w, stow_diag* diag, body** out_body) {
+  const stowi_exec_program* program = &w->prepared->program;
+  stow_allocator allocator = blocks->allocator;
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(allocator, &blocks->bodies, 1) == STOW_OK, diag));
+  body* b = STOWI_NEW(allocator, body);
+  STOW_TRY(stowi_need_memory(b != NULL, diag));
+  *b = (body){.allocator = allocator, .way = w};
+  blocks->bodies.data[blocks->bodies.count++] = b;
+  b->values = STOWI_ARRAY(allocator, stowi_kernel_block_value, program->value_count);
+  b->steps = STOWI_ARRAY(allocator, stowi_kernel_block_step, program->node_count);
+  STOW_TRY(stowi_need_memory(b->values != NULL && b->steps != NULL, diag));
   b->data.values = b->values;
   b->data.steps = b->steps;
   b->data.value_count = program->value_count;
   b->data.most_operands = (uint32_t)program->most_operands;
   b->data.most_results = (uint32_t)program->most_results;
+  *out_body = b;
   return STOW_OK;
 }
 
-// ---------------------------------------------------------------------------------------------
-// Bodies
-
-// Whether a block has several pieces of |value| of the function: then it is copied.
-static bool has_pieces(const stow_graph* function, stow_value value) {
-  const stow_type* type = stow_graph_type(function, value);
-  uint32_t axis = stowi_graph_rows_axis(type);
-  bool has = false;
-  for (uint32_t i = 0; axis != UINT32_MAX && i < axis; ++i) {
-    has = has || type->dims[i] != 1;
-  }
-  return has;
-}
-
-// What is copied is inside the arena. Other results are only written by what makes them: an operand
-// may lie there.
-static stow_status set_io(const body* b, stow_diag* diag) {
-  stow_effects* effects = b->prepared->effects;
-  for (stow_value value = 0; value < stow_graph_value_count(b->graph); ++value) {
-    bool is_output = output_index(b->graph, value) != SIZE_MAX;
-    if (has_pieces(b->function, value) && (is_output || stow_graph_is_boundary(b->graph, value))) {
-      STOW_TRY(
-          stow_effects_set_io(effects, value, is_output ? STOW_IO_KEEP : STOW_IO_CONSUME, diag));
-    } else if (is_output) {
-      STOW_TRY(stow_effects_set_own(effects, value, diag));
-    }
-  }
-  return STOW_OK;
-}
-
-static stow_status make_body(body* b, const stow_kernels* kernels, uint64_t rows, stow_diag* diag) {
-  stow_str name = stow_str_of("rows");
-  int64_t number = (int64_t)rows;
-  stow_prepare_options prepare;
-  stow_plan_options plan;
-  stow_prepare_options_init(&prepare);
-  stow_plan_options_init(&plan, STOW_PRESET_DEFAULT);
-  prepare.kernels = kernels;
-  prepare.fastest = b->is_fast;
-  prepare.pack = STOW_PACK_ALWAYS;
-  plan.io = STOW_IO_EXTERNAL;
-  b->data.rows = rows;
-  STOW_TRY(stowi_graph_copy(b->function, b->allocator, diag, &b->graph));
-  STOW_TRY(stow_graph_bind(b->graph, &name, &number, 1, diag));
-  STOW_TRY(
-      stowi_exec_prepare_function(b->graph, &prepare, b->packed, b->allocator, diag, &b->prepared));
-  STOW_TRY(set_io(b, diag));
-  STOW_TRY(stow_plan_make(b->graph, b->prepared->effects, &plan, b->allocator, diag, &b->plan));
-  return make_tables(b, diag);
-}
-
-// |wanted| has what a body is looked for by.
-static stow_status find_body(stowi_exec_blocks* blocks, const body* wanted, uint64_t rows,
-                             stow_diag* diag, const stowi_kernel_block_body** out_body) {
+// The body for |rows| rows: one that was made since dims changed last, or one that is no longer
+// used.
+static stow_status find_body(stowi_exec_blocks* blocks, way* w, uint64_t rows, stow_diag* diag,
+                             const stowi_kernel_block_body** out_body) {
+  body* unused = NULL;
   for (size_t i = 0; i < blocks->bodies.count; ++i) {
-    const body* b = blocks->bodies.data[i];
-    if (b->function == wanted->function && b->data.rows == rows && b->is_fast == wanted->is_fast &&
-        b->packed == wanted->packed) {
+    body* b = blocks->bodies.data[i];
+    if (b->way == w && b->use == blocks->use && b->data.rows == rows) {
       *out_body = &b->data;
       return STOW_OK;
     }
+    unused = unused == NULL && b->way == w && b->use != blocks->use ? b : unused;
   }
-  STOW_TRY(
-      stowi_need_memory(STOWI_VEC_RESERVE(blocks->allocator, &blocks->bodies, 1) == STOW_OK, diag));
-  body* made = STOWI_NEW(blocks->allocator, body);
-  STOW_TRY(stowi_need_memory(made != NULL, diag));
-  blocks->bodies.data[blocks->bodies.count++] = made;
-  *made = *wanted;
-  made->allocator = made->code.allocator = blocks->allocator;
-  STOW_TRY(make_body(made, blocks->kernels, rows, diag));
-  *out_body = &made->data;
+  if (unused == NULL) {
+    STOW_TRY(make_body(blocks, w, diag, &unused));
+  }
+  STOW_TRY(resize(w, blocks->graph, rows, diag));
+  STOW_TRY(fill_body(unused, rows, diag));
+  unused->use = blocks->use;
+  *out_body = &unused->data;
   return STOW_OK;
 }
 
@@ -359,43 +528,67 @@ static uint64_t whole_operands(const node_data* n) {
   return bits;
 }
 
-static stow_status make_node(stowi_exec_blocks* blocks, node_data* n, uint64_t packed,
-                             stow_diag* diag, uint32_t* out_sizes) {
+static stow_status measure_node(stowi_exec_blocks* blocks, node_data* n, uint64_t packed,
+                                stow_diag* diag, uint32_t* out_sizes) {
   const stow_graph* graph = blocks->graph;
-  const stow_graph* function =
-      stowi_graph_find_function(graph, stow_graph_attr(graph, n->node, "function")->s);
+  stow_str name = stow_graph_attr(graph, n->node, "function")->s;
+  const stow_graph* source = stowi_graph_find_function(blocks->source, name);
   uint64_t rows[STOWI_EXEC_MOST_SIZES];
   (void)stowi_graph_count_rows(graph, n->node, &n->data.groups, &n->data.rows);
-  n->operand_count = stow_graph_operand_count(graph, n->node);
-  n->result_count = stow_graph_result_count(graph, n->node);
+  cut_all(graph, n);
+  bool is_again = n->use != 0 && n->use != blocks->use;
+  packed = (is_again ? n->packed : packed) & whole_operands(n);
+  if (is_again && packed != n->packed) {
+    return stowi_fail(diag, STOW_ERR_UNSUPPORTED, "%s: weights are shared by groups at some sizes",
+                      stowi_exec_words_node(graph, n->node).text);
+  }
+  n->packed = packed;
+  n->use = blocks->use;
+  *out_sizes = choose_rows(stowi_graph_find_function(graph, name), n->data.rows, rows);
+  for (uint32_t i = 0; i < *out_sizes; ++i) {
+    way wanted = {.function = source, .is_fast = i + 1 < *out_sizes, .packed = packed};
+    way* w;
+    uint64_t rest = n->data.rows % rows[i];
+    n->sizes[i] = (stowi_kernel_block_size){NULL, NULL};
+    STOW_TRY(find_way(blocks, &wanted, diag, &w));
+    STOW_TRY(find_body(blocks, w, rows[i], diag, &n->sizes[i].body));
+    STOW_TRY(rest == 0 ? STOW_OK : find_body(blocks, w, rest, diag, &n->sizes[i].tail));
+  }
+  return STOW_OK;
+}
+
+static stow_status find_node(stowi_exec_blocks* blocks, stow_node node, stow_diag* diag,
+                             node_data** out_node) {
+  for (size_t i = 0; i < blocks->nodes.count; ++i) {
+    if (blocks->nodes.data[i]->node == node) {
+      *out_node = blocks->nodes.data[i];
+      return STOW_OK;
+    }
+  }
+  STOW_TRY(
+      stowi_need_memory(STOWI_VEC_RESERVE(blocks->allocator, &blocks->nodes, 1) == STOW_OK, diag));
+  node_data* n = STOWI_NEW(blocks->allocator, node_data);
+  STOW_TRY(stowi_need_memory(n != NULL, diag));
+  blocks->nodes.data[blocks->nodes.count++] = n;
+  n->node = node;
+  n->operand_count = stow_graph_operand_count(blocks->graph, node);
+  n->result_count = stow_graph_result_count(blocks->graph, node);
   n->operands = STOWI_ARRAY(blocks->allocator, stowi_kernel_block_cut, n->operand_count);
   n->results = STOWI_ARRAY(blocks->allocator, stowi_kernel_block_cut, n->result_count);
   STOW_TRY(stowi_need_memory(n->operands != NULL && n->results != NULL, diag));
-  cut_all(graph, n);
-  packed &= whole_operands(n);
-  *out_sizes = choose_rows(function, n->data.rows, rows);
-  for (uint32_t i = 0; i < *out_sizes; ++i) {
-    body wanted = {.function = function, .is_fast = i + 1 < *out_sizes, .packed = packed};
-    uint64_t rest = n->data.rows % rows[i];
-    STOW_TRY(find_body(blocks, &wanted, rows[i], diag, &n->sizes[i].body));
-    STOW_TRY(rest == 0 ? STOW_OK : find_body(blocks, &wanted, rest, diag, &n->sizes[i].tail));
-  }
   n->data.operands = n->operands;
   n->data.results = n->results;
   n->data.sizes = n->sizes;
+  *out_node = n;
   return STOW_OK;
 }
 
 stow_status stowi_exec_blocks_of(stowi_exec_blocks* blocks, stow_node node, uint64_t packed,
                                  stow_diag* diag, const stowi_kernel_blocks** out_data,
                                  uint32_t* out_sizes) {
-  STOW_TRY(
-      stowi_need_memory(STOWI_VEC_RESERVE(blocks->allocator, &blocks->nodes, 1) == STOW_OK, diag));
-  node_data* made = STOWI_NEW(blocks->allocator, node_data);
-  STOW_TRY(stowi_need_memory(made != NULL, diag));
-  blocks->nodes.data[blocks->nodes.count++] = made;
-  made->node = node;
-  STOW_TRY(make_node(blocks, made, packed, diag, out_sizes));
-  *out_data = &made->data;
+  node_data* n;
+  STOW_TRY(find_node(blocks, node, diag, &n));
+  STOW_TRY(measure_node(blocks, n, packed, diag, out_sizes));
+  *out_data = &n->data;
   return STOW_OK;
 }

@@ -18,8 +18,9 @@ void stow_exec_options_defaults(stow_exec_options* options) {
 // The bytes of the arena, which are not cleared: steps write what later ones read. In paranoia they
 // are, and have margins around them, as large as the alignment, which they keep.
 static stow_status make_memory(stow_exec* exec, stow_diag* diag) {
-  uint64_t alignment = stowi_plan_alignment(exec->plan);
-  uint64_t size = stow_plan_arena_size(exec->plan);
+  const stowi_exec_range* range = exec->range;
+  uint64_t alignment = range == NULL ? stowi_plan_alignment(exec->plan) : range->alignment;
+  uint64_t size = range == NULL ? stow_plan_arena_size(exec->plan) : range->capacity;
   uint64_t margin = exec->options.paranoid ? alignment : 0;
   uint64_t total;
   if (alignment > PTRDIFF_MAX || !stowi_add_u64(size + (size == 0), 2 * margin, &total) ||
@@ -42,16 +43,30 @@ static stow_status make_memory(stow_exec* exec, stow_diag* diag) {
   return STOW_OK;
 }
 
-static stow_status make_arena(stow_exec* exec, stow_diag* diag) {
+// An arena of a range has no plan of its own, unless it is watched.
+static stow_status take_memory(stow_exec* exec, void* memory, stow_diag* diag) {
+  if ((uintptr_t)memory % exec->range->alignment != 0) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "the memory of the arena must be aligned to %llu bytes",
+                      (unsigned long long)exec->range->alignment);
+  }
+  exec->base = (unsigned char*)memory;
+  return STOW_OK;
+}
+
+stow_status stowi_exec_make_arena(stow_exec* exec, stow_diag* diag) {
   stow_arena_options options;
   stow_arena_options_init(&options);
   options.track_steps = exec->options.poison;
   void* memory = exec->options.memory;
   size_t size = exec->options.memory_size;
   if (memory == NULL) {
-    STOW_TRY(make_memory(exec, diag));
+    STOW_TRY(exec->memory == NULL ? make_memory(exec, diag) : STOW_OK);
     memory = exec->memory + exec->margin;
     size = exec->memory_size - 2 * exec->margin;
+  }
+  if (exec->range != NULL && exec->range->watched == NULL) {
+    return take_memory(exec, memory, diag);
   }
   STOW_TRY(stow_arena_create_over(exec->plan, memory, size, &options, exec->allocator, diag,
                                   &exec->arena));
@@ -83,12 +98,16 @@ static stow_status require_scratch(const stow_exec* exec, stow_diag* diag) {
              : STOW_OK;
 }
 
-static stow_status create_all(stow_exec* exec, stow_diag* diag) {
-  const stow_prepared* prepared = exec->prepared;
+static stow_status prove(stow_exec* exec, stow_diag* diag) {
   STOW_TRY(stowi_plan_require(exec->plan, exec->graph, diag));
   STOW_TRY(require_scratch(exec, diag));
-  STOW_TRY(
-      stow_plan_check(exec->plan, exec->graph, prepared->effects, exec->allocator, diag, NULL));
+  return stow_plan_check(exec->plan, exec->graph, exec->prepared->effects, exec->allocator, diag,
+                         NULL);
+}
+
+static stow_status create_all(stow_exec* exec, const stow_formula* formula, stow_diag* diag) {
+  const stow_prepared* prepared = exec->prepared;
+  STOW_TRY(formula == NULL ? prove(exec, diag) : stowi_exec_range_begin(exec, formula, diag));
   STOW_TRY(stowi_exec_code_init(&exec->code, exec->program, exec->plan, exec->allocator, diag));
   STOW_TRY(stowi_exec_frame_init(&exec->frame, exec->program, exec->allocator, diag));
   STOW_TRY(exec->code.rows == NULL ? STOW_OK : stowi_exec_frame_init_rows(&exec->frame, diag));
@@ -97,7 +116,7 @@ static stow_status create_all(stow_exec* exec, stow_diag* diag) {
       STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_value_place, exec->program->value_count);
   exec->loops = STOWI_ARRAY_ZERO(exec->allocator, stowi_exec_loop, exec->region_count);
   STOW_TRY(stowi_need_memory(exec->places != NULL && exec->loops != NULL, diag));
-  STOW_TRY(make_arena(exec, diag));
+  STOW_TRY(stowi_exec_make_arena(exec, diag));
   if (prepared->threads > 1) {
     STOW_TRY(stowi_exec_workers_create(prepared->threads, exec->allocator, diag, &exec->workers));
   }
@@ -106,14 +125,17 @@ static stow_status create_all(stow_exec* exec, stow_diag* diag) {
   stowi_exec_weights weights = {exec->options.weight, exec->options.on_copied, exec->options.user};
   STOW_TRY(stowi_exec_pack(prepared, weights, diag));
   STOW_TRY(stowi_exec_place(exec, diag));
+  if (exec->range != NULL) {
+    return stowi_exec_range_watch(exec, diag);
+  }
   return exec->options.paranoid
              ? stowi_exec_paranoia_create(exec->plan, exec->allocator, diag, &exec->paranoia)
              : STOW_OK;
 }
 
-stow_status stow_exec_create(const stow_prepared* prepared, const stow_plan* plan,
-                             const stow_exec_options* options, stow_allocator allocator,
-                             stow_diag* diag, stow_exec** out_exec) {
+static stow_status create(const stow_prepared* prepared, const stow_plan* plan,
+                          const stow_formula* formula, const stow_exec_options* options,
+                          stow_allocator allocator, stow_diag* diag, stow_exec** out_exec) {
   stow_exec_options full;
   *out_exec = NULL;
   stow_exec_options_init(&full);
@@ -126,13 +148,25 @@ stow_status stow_exec_create(const stow_prepared* prepared, const stow_plan* pla
   exec->graph = exec->program->graph;
   exec->plan = plan;
   exec->options = full;
-  stow_status status = create_all(exec, diag);
+  stow_status status = create_all(exec, formula, diag);
   if (status != STOW_OK) {
     stow_exec_destroy(exec);
     return status;
   }
   *out_exec = exec;
   return STOW_OK;
+}
+
+stow_status stow_exec_create(const stow_prepared* prepared, const stow_plan* plan,
+                             const stow_exec_options* options, stow_allocator allocator,
+                             stow_diag* diag, stow_exec** out_exec) {
+  return create(prepared, plan, NULL, options, allocator, diag, out_exec);
+}
+
+stow_status stow_exec_create_range(const stow_prepared* prepared, const stow_formula* formula,
+                                   const stow_exec_options* options, stow_allocator allocator,
+                                   stow_diag* diag, stow_exec** out_exec) {
+  return create(prepared, NULL, formula, options, allocator, diag, out_exec);
 }
 
 void stow_exec_destroy(stow_exec* exec) {
@@ -156,5 +190,6 @@ void stow_exec_destroy(stow_exec* exec) {
   STOWI_ARRAY_FREE(allocator, exec->places, exec->program->value_count);
   stowi_exec_frame_free(&exec->frame);
   stowi_exec_code_free(&exec->code);
+  stowi_exec_range_destroy(exec);
   STOWI_DELETE(allocator, exec);
 }

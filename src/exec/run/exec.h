@@ -12,6 +12,7 @@
 #include "exec/program/words.h"
 #include "exec/run/prepare.h"
 #include "exec/threads/pool.h"
+#include "plan/api.h"
 
 #define STOWI_EXEC_MESSAGE_SIZE 512
 #define STOWI_EXEC_WEIGHT_ALIGNMENT 64
@@ -23,6 +24,7 @@ typedef struct stowi_exec_value_place {
   bool is_consumed : 1;  // a run destroys them
   bool is_bound : 1;     // the caller has given it bytes
   const void* source;    // a weight's data, or an input's known value; NULL: none
+  uint64_t bound_size;   // bytes that the caller has given
 } stowi_exec_value_place;
 
 // Where a loop stands.
@@ -47,11 +49,30 @@ typedef struct stowi_exec_inference {
 
 typedef struct stowi_exec_paranoia stowi_exec_paranoia;
 
+// What an executor of a range has.
+typedef struct stowi_exec_range {
+  const stow_formula* formula;
+  stow_prepared* own;  // like the caller's, at the point
+  stowi_plan_mover* mover;
+  stow_plan* watched;  // the plan at the point, for poison and paranoia; else NULL
+  size_t point;        // SIZE_MAX: none, since a call failed
+  size_t last;         // that fits
+  uint64_t capacity;   // bytes of the arena
+  uint64_t alignment;
+  size_t symbol_count;  // with ranges
+  size_t* symbols;      // their indices in the graph
+  int64_t* values;      // at the point
+  int64_t* asked;       // at another one
+  size_t number_count;  // symbols of the graph
+  int64_t* numbers;     // theirs at the point
+} stowi_exec_range;
+
 struct stow_exec {
   stow_allocator allocator;
   const stow_prepared* prepared;
   const stow_graph* graph;
   const stow_plan* plan;
+  stowi_exec_range* range;  // NULL: it is for one shape
   stow_exec_options options;
   stow_arena* arena;
   unsigned char* base;
@@ -77,8 +98,24 @@ struct stow_exec {
   char message[STOWI_EXEC_MESSAGE_SIZE];
 };
 
+// The arena, over memory that is allocated if it is not there yet (create.c).
+stow_status stowi_exec_make_arena(stow_exec* exec, stow_diag* diag);
+
 // Gives every value its place and puts weights there (places.c).
 stow_status stowi_exec_place(stow_exec* exec, stow_diag* diag);
+// The same where plan and dims have changed: weights stay where they are, inputs must be set again.
+stow_status stowi_exec_place_again(stow_exec* exec, stow_diag* diag);
+
+// Executors of a range (range.c): proves the plan, and makes what is needed besides what every
+// executor has. Freed also after a failure.
+stow_status stowi_exec_range_begin(stow_exec* exec, const stow_formula* formula, stow_diag* diag);
+void stowi_exec_range_destroy(stow_exec* exec);
+// Makes what poison and paranoia need at the present point.
+stow_status stowi_exec_range_watch(stow_exec* exec, stow_diag* diag);
+// Moves to the point at which |value| has the dims of |tensor|, if there is one that they tell;
+// symbols that they do not tell stay. False if there is none.
+bool stowi_exec_range_follow(stow_exec* exec, stow_value value, const stow_tensor* tensor,
+                             stow_status* out_status, stow_diag* diag);
 // Gives views of what has no slot their data again, where something was bound since. O(values).
 void stowi_exec_follow(stow_exec* exec);
 // Where |value| is now, whether or not that was done; NULL: nowhere. O(views between it and its

@@ -56,7 +56,13 @@ static stow_status find_source(stow_exec* exec, stow_value value, stow_diag* dia
   return STOW_OK;
 }
 
-static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) {
+// Whether the value is where it is for another reason than the plan.
+static bool is_elsewhere(const stow_exec* exec, stow_value value) {
+  const stowi_exec_value_place* place = &exec->places[value];
+  return !place->has_slot && (place->is_bound || place->source != NULL);
+}
+
+static stow_status put_in_slot(stow_exec* exec, stow_value value, stow_diag* diag) {
   const stowi_exec_value* facts = facts_of(exec, value);
   stowi_exec_value_place* place = &exec->places[value];
   stow_slot slot;
@@ -66,11 +72,18 @@ static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) 
                       "%s needs %" PRIu64 " bytes, but its slot has %" PRIu64,
                       stowi_exec_words_value(exec->graph, value).text, facts->bytes, slot.size);
   }
-  tensor_of(exec, value)->data = facts->bytes == 0 ? stowi_exec_nothing
-                                 : place->has_slot ? exec->base + slot.offset
-                                                   : NULL;
+  if (!is_elsewhere(exec, value)) {
+    tensor_of(exec, value)->data = facts->bytes == 0 ? stowi_exec_nothing
+                                   : place->has_slot ? exec->base + slot.offset
+                                                     : NULL;
+  }
   stowi_exec_code_stride(exec->plan, value, tensor_of(exec, value));
-  return facts->is_boundary ? find_source(exec, value, diag) : STOW_OK;
+  return STOW_OK;
+}
+
+static stow_status describe(stow_exec* exec, stow_value value, stow_diag* diag) {
+  STOW_TRY(put_in_slot(exec, value, diag));
+  return facts_of(exec, value)->is_boundary ? find_source(exec, value, diag) : STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -252,10 +265,47 @@ stow_status stowi_exec_place(stow_exec* exec, stow_diag* diag) {
   return STOW_OK;
 }
 
+// What the caller bound must have room for the present dims.
+static void check_bound(stow_exec* exec, stow_value value) {
+  stowi_exec_value_place* place = &exec->places[value];
+  if (place->is_bound && place->bound_size < facts_of(exec, value)->bytes) {
+    place->is_bound = place->is_set = false;
+  }
+}
+
+stow_status stowi_exec_place_again(stow_exec* exec, stow_diag* diag) {
+  for (stow_value value = 0; value < exec->program->value_count; ++value) {
+    const stowi_exec_value* facts = facts_of(exec, value);
+    stowi_exec_value_place* place = &exec->places[value];
+    if (facts->packed_bytes != 0) {
+      continue;
+    }
+    check_bound(exec, value);
+    STOW_TRY(put_in_slot(exec, value, diag));
+    place->is_consumed = false;
+    if (facts->is_input && place->has_slot) {
+      place->is_set = false;
+    }
+  }
+  mark_consumed(exec);
+  for (stow_value value = 0; value < exec->program->value_count; ++value) {
+    if (facts_of(exec, value)->is_input && exec->places[value].has_slot &&
+        exec->places[value].source != NULL) {
+      put(exec, value, nobody);
+    }
+  }
+  exec->is_moved = true;
+  return STOW_OK;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Around a run
 
 stow_status stowi_exec_require(stow_exec* exec, stow_diag* diag) {
+  if (exec->range != NULL && exec->range->point == SIZE_MAX) {
+    return stowi_fail(diag, STOW_ERR_NOT_FOUND,
+                      "the executor has no shape, since setting one failed; set it again");
+  }
   stowi_exec_follow(exec);
   for (stow_value value = 0; value < exec->program->value_count; ++value) {
     const stowi_exec_value* facts = facts_of(exec, value);

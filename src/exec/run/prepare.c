@@ -27,9 +27,6 @@ typedef struct preparer {
   stow_prepared* prepared;
   const stow_graph* graph;
   const stow_kernels* kernels;
-  stowi_exec_choose choose;  // NULL: all variants are priced
-  void* user;
-  stowi_exec_frame frame;
   stowi_exec_packer packer;
   stow_diag* diag;
 } preparer;
@@ -73,19 +70,38 @@ static stow_status add_scratch(preparer* p, stow_node node, uint64_t bytes) {
                                   &p->prepared->program.steps[node].scratch_index);
 }
 
+#define MOST_OFFERS (STOWI_EXEC_MOST_PRICES - 1)
+
+// What the others than the last of the prices would like: as many as there may be, if dims change.
+static uint32_t offers_of(const preparer* p, stow_node node, uint64_t out_offers[MOST_OFFERS]) {
+  const stowi_exec_step* step = &p->prepared->program.steps[node];
+  uint64_t need = step->prices[step->price_count - 1].scratch;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i + 1 < step->price_count; ++i) {
+    if (step->prices[i].scratch > need) {
+      out_offers[count++] = step->prices[i].scratch;
+    }
+  }
+  while (p->prepared->changes && count < MOST_OFFERS) {
+    out_offers[count++] = need;
+  }
+  return count;
+}
+
 // What the last of the prices needs; what the others would like is offered.
 static stow_status add_prices(preparer* p, stow_node node) {
   const stowi_exec_step* step = &p->prepared->program.steps[node];
-  if (step->prices[0].scratch == 0) {
+  uint64_t offers[MOST_OFFERS];
+  uint32_t count = offers_of(p, node, offers);
+  bool is_asked =
+      p->prepared->changes ? step->kernel.scratch != NULL : step->prices[0].scratch != 0;
+  if (!is_asked) {
     return STOW_OK;
   }
-  uint64_t need = step->prices[step->price_count - 1].scratch;
-  STOW_TRY(add_scratch(p, node, need));
-  for (uint32_t i = 0; i + 1 < step->price_count; ++i) {
-    if (step->prices[i].scratch > need) {
-      STOW_TRY(stow_effects_offer_scratch(p->prepared->effects, node, step->scratch_index,
-                                          step->prices[i].scratch, p->diag));
-    }
+  STOW_TRY(add_scratch(p, node, step->prices[step->price_count - 1].scratch));
+  for (uint32_t i = 0; i < count; ++i) {
+    STOW_TRY(stow_effects_offer_scratch(p->prepared->effects, node, step->scratch_index, offers[i],
+                                        p->diag));
   }
   return STOW_OK;
 }
@@ -137,12 +153,12 @@ static stow_status ask_price(preparer* p, stow_node node, const stow_kernel* ker
   if (kernel->scratch == NULL) {
     return STOW_OK;
   }
-  p->frame.call.workers = p->prepared->threads;
-  p->frame.call.message = message;
-  p->frame.call.message_size = sizeof(message);
-  stowi_exec_frame_call(&p->frame, node);
-  p->frame.call.variant = variant;
-  stow_status status = kernel->scratch(&p->frame.call, &out->scratch);
+  p->prepared->frame.call.workers = p->prepared->threads;
+  p->prepared->frame.call.message = message;
+  p->prepared->frame.call.message_size = sizeof(message);
+  stowi_exec_frame_call(&p->prepared->frame, node);
+  p->prepared->frame.call.variant = variant;
+  stow_status status = kernel->scratch(&p->prepared->frame.call, &out->scratch);
   return status == STOW_OK
              ? STOW_OK
              : fail_node(p, node, status, message[0] != '\0' ? message : stow_status_text(status));
@@ -153,9 +169,11 @@ static stow_status ask_prices(preparer* p, stow_node node, const stow_kernel* ke
   stowi_exec_step* step = &p->prepared->program.steps[node];
   uint32_t count = kernel->variant_count == 0 ? 1 : kernel->variant_count;
   uint32_t most = count < STOWI_EXEC_MOST_PRICES ? count : STOWI_EXEC_MOST_PRICES;
-  if (p->choose != NULL) {
+  step->price_count = 0;
+  if (p->prepared->choose != NULL) {
     step->price_count = 1;
-    return ask_price(p, node, kernel, p->choose(p->user, node, count), &step->prices[0]);
+    return ask_price(p, node, kernel, p->prepared->choose(p->prepared->user, node, count),
+                     &step->prices[0]);
   }
   for (uint32_t i = 0; i < most; ++i) {
     stowi_exec_price* price = &step->prices[step->price_count];
@@ -195,8 +213,8 @@ static stow_status prepare_blocks(preparer* p, stow_node node, uint64_t packed) 
   stow_kernel* kernel = &prepared->program.steps[node].kernel;
   const stowi_kernel_blocks* data;
   if (prepared->blocks == NULL) {
-    STOW_TRY(stowi_exec_blocks_create(p->graph, p->kernels, prepared->allocator, p->diag,
-                                      &prepared->blocks));
+    STOW_TRY(stowi_exec_blocks_create(prepared->source, p->graph, p->kernels, prepared->allocator,
+                                      p->diag, &prepared->blocks));
   }
   STOW_TRY(
       stowi_exec_blocks_of(prepared->blocks, node, packed, p->diag, &data, &kernel->variant_count));
@@ -230,9 +248,9 @@ static stow_status prepare_node(preparer* p, stow_node node) {
   uint64_t candidates = is_blocks ? stowi_exec_packer_candidates(&p->packer, node) : 0;
   STOW_TRY(is_blocks ? prepare_blocks(p, node, candidates) : STOW_OK);
   note_unaligned(p, node);
-  stowi_exec_frame_call(&p->frame, node);
-  uint64_t packable = is_blocks ? packable_of(kernel, &p->frame.call, candidates) : 0;
-  stowi_exec_packer_choose(&p->packer, node, &p->frame.call);
+  stowi_exec_frame_call(&p->prepared->frame, node);
+  uint64_t packable = is_blocks ? packable_of(kernel, &p->prepared->frame.call, candidates) : 0;
+  stowi_exec_packer_choose(&p->packer, node, &p->prepared->frame.call);
   if (is_blocks && step->packed != packable) {
     STOW_TRY(prepare_blocks(p, node, step->packed));
   }
@@ -253,7 +271,7 @@ static void show_data(preparer* p) {
     const void* data = stow_graph_data(p->graph, value, NULL);
     size_t width = stowi_exec_dtype_alignment(program->values[value].type->dtype);
     if (data != NULL && (uintptr_t)data % width == 0 && !program->values[value].is_input) {
-      memcpy(&p->frame.tensors[value].data, &data, sizeof(data));
+      memcpy(&p->prepared->frame.tensors[value].data, &data, sizeof(data));
     }
   }
 }
@@ -265,14 +283,42 @@ static uint32_t choose_fastest(void* user, stow_node node, uint32_t count) {
   return 0;
 }
 
+// A graph whose symbols all have ranges is prepared at the largest point first.
+static stow_status make_twin(preparer* p, stow_allocator allocator) {
+  const stow_dims* dims = stow_graph_dims(p->graph);
+  size_t count = stow_dims_symbol_count(dims);
+  bool has_ranges = count != 0;
+  stow_dim_range range = {0};
+  for (size_t i = 0; i < count; ++i) {
+    has_ranges = has_ranges && stow_dims_range(dims, i, &range);
+  }
+  if (!has_ranges || stow_graph_require_bound(p->graph, NULL) == STOW_OK) {
+    return stow_graph_require_bound(p->graph, p->diag);
+  }
+  int64_t* values = STOWI_ARRAY(allocator, int64_t, count);
+  STOW_TRY(stowi_need_memory(values != NULL, p->diag));
+  for (size_t i = 0; i < count; ++i) {
+    (void)stow_dims_range(dims, i, &range);
+    values[i] = range.max;
+  }
+  stow_status status = stowi_graph_twin_create(p->graph, allocator, p->diag, &p->prepared->twin);
+  if (status == STOW_OK) {
+    status = stowi_graph_twin_bind(p->prepared->twin, values, p->diag);
+    p->graph = stowi_graph_twin_graph(p->prepared->twin);
+    p->prepared->changes = true;
+  }
+  STOWI_ARRAY_FREE(allocator, values, count);
+  return status;
+}
+
 static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   stow_prepared* prepared = p->prepared;
-  STOW_TRY(stow_graph_require_bound(p->graph, p->diag));
   STOW_TRY(stow_graph_verify(p->graph, p->diag));
+  STOW_TRY(make_twin(p, allocator));
   STOW_TRY(stow_effects_create(p->graph, allocator, p->diag, &prepared->effects));
   stowi_effects_set_verified(prepared->effects);
   STOW_TRY(stowi_exec_program_init(&prepared->program, p->graph, allocator, p->diag));
-  STOW_TRY(stowi_exec_frame_init(&p->frame, &prepared->program, allocator, p->diag));
+  STOW_TRY(stowi_exec_frame_init(&prepared->frame, &prepared->program, allocator, p->diag));
   show_data(p);
   p->packer.program = &prepared->program;
   p->packer.effects = prepared->effects;
@@ -283,18 +329,18 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   }
   stow_prepared_info info = {.struct_size = sizeof(info)};
   STOW_TRY(stow_prepared_describe(prepared, &info));
-  stowi_effects_set_kernels(prepared->effects,
-                            (stowi_effects_kernels){.threads = prepared->threads,
-                                                    .fastest = p->choose == choose_fastest,
-                                                    .pack = (uint8_t)p->packer.pack,
-                                                    .packed_bytes = info.packed_bytes});
+  stowi_effects_set_kernels(
+      prepared->effects, (stowi_effects_kernels){.threads = prepared->threads,
+                                                 .fastest = p->prepared->choose == choose_fastest,
+                                                 .pack = (uint8_t)p->packer.pack,
+                                                 .packed_bytes = info.packed_bytes});
   return STOW_OK;
 }
 
-// |how| has the choice of variants, and which inputs are packed.
+// |how| has the choice of variants, and whether dims change; |inputs| are packed.
 static stow_status prepare(const stow_graph* graph, const stow_prepare_options* options,
-                           preparer how, stow_allocator allocator, stow_diag* diag,
-                           stow_prepared** out_prepared) {
+                           stow_prepared how, uint64_t inputs, stow_allocator allocator,
+                           stow_diag* diag, stow_prepared** out_prepared) {
   stow_prepare_options full;
   *out_prepared = NULL;
   stow_prepare_options_init(&full);
@@ -309,23 +355,28 @@ static stow_status prepare(const stow_graph* graph, const stow_prepare_options* 
   }
   stow_prepared* prepared = STOWI_NEW(allocator, stow_prepared);
   STOW_TRY(stowi_need_memory(prepared != NULL, diag));
+  *prepared = how;
   prepared->allocator = allocator;
   prepared->program.allocator = allocator;
+  prepared->source = graph;
+  prepared->options = full;
   prepared->threads = full.threads;
   prepared->has_foreign = full.kernels != NULL;
+  prepared->choose = how.choose == NULL && full.fastest ? choose_fastest : how.choose;
   preparer p = {.prepared = prepared,
                 .graph = graph,
                 .kernels = full.kernels,
-                .choose = how.choose == NULL && full.fastest ? choose_fastest : how.choose,
-                .user = how.user,
-                .packer = {.pack = full.pack, .inputs = how.packer.inputs},
+                .packer = {.pack = full.pack, .inputs = inputs},
                 .diag = diag};
   stow_status status = prepare_all(&p, allocator);
-  stowi_exec_frame_free(&p.frame);
   stowi_exec_packer_free(&p.packer);
   if (status != STOW_OK) {
     stow_prepared_destroy(prepared);
     return status;
+  }
+  if (!prepared->changes) {
+    stowi_exec_frame_free(&prepared->frame);
+    prepared->frame = (stowi_exec_frame){0};
   }
   *out_prepared = prepared;
   return STOW_OK;
@@ -333,22 +384,108 @@ static stow_status prepare(const stow_graph* graph, const stow_prepare_options* 
 
 stow_status stow_prepare(const stow_graph* graph, const stow_prepare_options* options,
                          stow_allocator allocator, stow_diag* diag, stow_prepared** out_prepared) {
-  return prepare(graph, options, (preparer){.choose = NULL}, allocator, diag, out_prepared);
+  return prepare(graph, options, (stow_prepared){.choose = NULL}, 0, allocator, diag, out_prepared);
 }
 
 stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
                                stowi_exec_choose choose, void* user, stow_allocator allocator,
                                stow_diag* diag, stow_prepared** out_prepared) {
-  preparer how = {.choose = choose, .user = user};
-  return prepare(graph, options, how, allocator, diag, out_prepared);
+  stow_prepared how = {.choose = choose, .user = user};
+  return prepare(graph, options, how, 0, allocator, diag, out_prepared);
 }
 
 stow_status stowi_exec_prepare_function(const stow_graph* graph,
                                         const stow_prepare_options* options, uint64_t inputs,
                                         stow_allocator allocator, stow_diag* diag,
                                         stow_prepared** out_prepared) {
-  preparer how = {.packer = {.inputs = inputs}};
-  return prepare(graph, options, how, allocator, diag, out_prepared);
+  stow_prepared how = {.changes = true};
+  return prepare(graph, options, how, inputs, allocator, diag, out_prepared);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Other dims
+
+static stow_status measure_node(preparer* p, stow_node node) {
+  stow_prepared* prepared = p->prepared;
+  stowi_exec_step* step = &prepared->program.steps[node];
+  uint64_t offers[MOST_OFFERS];
+  uint32_t count = 0;
+  uint64_t need;
+  if (step->kernel.run == NULL) {
+    bool fits = stowi_exec_code_aside(&prepared->program, node, &need);
+    if (!fits || (need != 0 && step->scratch_index == SIZE_MAX)) {
+      return fail_node(p, node, STOW_ERR_UNSUPPORTED, "the carried values change along the range");
+    }
+  } else {
+    if (step->op == STOW_OP_BLOCKS) {
+      STOW_TRY(prepare_blocks(p, node, step->packed));
+    }
+    if (step->kernel.scratch == NULL) {
+      return STOW_OK;
+    }
+    STOW_TRY(ask_prices(p, node, &step->kernel));
+    need = step->prices[step->price_count - 1].scratch;
+    count = offers_of(p, node, offers);
+  }
+  if (step->scratch_index != SIZE_MAX) {
+    stowi_effects_change_scratch(prepared->effects, node, step->scratch_index, need, offers, count);
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_exec_prepared_measure(stow_prepared* prepared, stow_diag* diag) {
+  preparer p = {.prepared = prepared,
+                .graph = prepared->program.graph,
+                .kernels = prepared->options.kernels,
+                .diag = diag};
+  STOW_TRY(stowi_exec_program_measure(&prepared->program, diag));
+  stowi_exec_frame_measure(&prepared->frame);
+  stowi_exec_blocks_measure(prepared->blocks);
+  for (stow_node node = 0; node < prepared->program.node_count; ++node) {
+    STOW_TRY(measure_node(&p, node));
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_exec_prepared_bind(stow_prepared* prepared, const int64_t* values,
+                                     stow_diag* diag) {
+  STOW_TRY(stowi_graph_twin_bind(prepared->twin, values, diag));
+  return stowi_exec_prepared_measure(prepared, diag);
+}
+
+stow_status stowi_exec_prepared_copy(const stow_prepared* prepared, stow_allocator allocator,
+                                     stow_diag* diag, stow_prepared** out_prepared) {
+  stow_prepared how = {.choose = prepared->choose, .user = prepared->user};
+  STOW_TRY(prepare(prepared->source, &prepared->options, how, 0, allocator, diag, out_prepared));
+  stow_prepared* copy = *out_prepared;
+  stow_effects* effects;
+  stow_status status =
+      stowi_effects_copy(prepared->effects, copy->program.graph, allocator, diag, &effects);
+  if (status != STOW_OK) {
+    stow_prepared_destroy(copy);
+    *out_prepared = NULL;
+    return status;
+  }
+  stow_effects_destroy(copy->effects);
+  copy->effects = effects;  // with what the caller has added
+  return STOW_OK;
+}
+
+static stow_status begin_effects(void* user, const stow_graph* bound, stow_allocator allocator,
+                                 stow_diag* diag, stow_effects** out_effects) {
+  stow_prepared* prepared = (stow_prepared*)user;
+  const int64_t* values = stowi_graph_twin_point(bound);
+  *out_effects = NULL;
+  if (prepared->twin == NULL || values == NULL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "effects of a range need a graph that was prepared with its ranges");
+  }
+  STOW_TRY(stowi_exec_prepared_bind(prepared, values, diag));
+  return stowi_effects_copy(prepared->effects, bound, allocator, diag, out_effects);
+}
+
+stow_formula_effects stow_prepared_formula_effects(stow_prepared* prepared) {
+  return (stow_formula_effects){begin_effects, NULL, prepared};
 }
 
 void stow_prepared_destroy(stow_prepared* prepared) {
@@ -358,7 +495,9 @@ void stow_prepared_destroy(stow_prepared* prepared) {
   stowi_exec_packed_destroy(prepared->packed);
   stowi_exec_blocks_destroy(prepared->blocks);
   stow_effects_destroy(prepared->effects);
+  stowi_exec_frame_free(&prepared->frame);
   stowi_exec_program_free(&prepared->program);
+  stowi_graph_twin_destroy(prepared->twin);
   STOWI_DELETE(prepared->allocator, prepared);
 }
 

@@ -4,30 +4,50 @@
 
 #include <stowage/exec.h>
 
+#include "exec/program/frame.h"
 #include "exec/program/program.h"
 #include "exec/run/blocks.h"
 #include "exec/run/pack.h"
+#include "graph/api.h"
 
 #define STOWI_EXEC_MAX_THREADS 256
 
+// Chooses the variant of a node's kernel, of which there are |count|.
+typedef uint32_t (*stowi_exec_choose)(void* user, stow_node node, uint32_t count);
+
 struct stow_prepared {
   stow_allocator allocator;
+  const stow_graph* source;  // the caller's
+  stow_prepare_options options;
   stow_effects* effects;
   uint32_t threads;
   bool has_foreign;  // some kernels may be the caller's
   stowi_exec_program program;
   stowi_exec_packed* packed;  // what its executors share
   stowi_exec_blocks* blocks;  // NULL: there are no such nodes
+  stowi_graph_twin* twin;     // of |source|, if that has ranges: the program's graph; else NULL
+  // Whether dims change after this was made; then also what kernels are asked for scratch with.
+  bool changes;
+  stowi_exec_choose choose;  // NULL: all variants are priced
+  void* user;                // of |choose|
+  stowi_exec_frame frame;
 };
 
-// Chooses the variant of a node's kernel, of which there are |count|.
-typedef uint32_t (*stowi_exec_choose)(void* user, stow_node node, uint32_t count);
+// After the graph's dims have changed: sizes, blocks and scratch again, and effects with them.
+// Allocates nothing if they were so before.
+stow_status stowi_exec_prepared_measure(stow_prepared* prepared, stow_diag* diag);
+// Binds the twin of the graph to |values|, one for each symbol, and measures.
+stow_status stowi_exec_prepared_bind(stow_prepared* prepared, const int64_t* values,
+                                     stow_diag* diag);
+// A prepared object like |prepared|, which may change on its own. Packed weights are not shared.
+stow_status stowi_exec_prepared_copy(const stow_prepared* prepared, stow_allocator allocator,
+                                     stow_diag* diag, stow_prepared** out_prepared);
 // stow_prepare with variants that |choose| chooses; NULL: what fits into the plan.
 stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
                                stowi_exec_choose choose, void* user, stow_allocator allocator,
                                stow_diag* diag, stow_prepared** out_prepared);
-// stow_prepare for a function: input k is packed, where its kernel can, if bit k of |inputs| is
-// set.
+// stow_prepare for a function, whose dims change: input k is packed, where its kernel can, if bit k
+// of |inputs| is set.
 stow_status stowi_exec_prepare_function(const stow_graph* graph,
                                         const stow_prepare_options* options, uint64_t inputs,
                                         stow_allocator allocator, stow_diag* diag,

@@ -113,9 +113,15 @@ static stow_status begin_step(stow_exec* exec, const stowi_exec_instruction* in,
   return tell(exec, in, false, diag);
 }
 
+static void leave_steps(const stow_exec* exec) {
+  if (exec->arena != NULL) {
+    stow_arena_leave_steps(exec->arena);
+  }
+}
+
 static stow_status end_step(stow_exec* exec, size_t at, stow_diag* diag) {
   if (exec->paranoia != NULL) {
-    stow_arena_leave_steps(exec->arena);
+    leave_steps(exec);
     STOW_TRY(stowi_exec_paranoia_after(exec->paranoia, exec, at, diag));
   }
   return tell(exec, &exec->code.instructions[at], true, diag);
@@ -150,7 +156,7 @@ stow_status stow_exec_run(stow_exec* exec, stow_diag* diag) {
     stowi_exec_paranoia_begin(exec->paranoia, exec);
   }
   stow_status status = run_code(exec, diag);
-  stow_arena_leave_steps(exec->arena);
+  leave_steps(exec);
   if (exec->paranoia != NULL && status == STOW_OK) {
     stowi_exec_paranoia_end(exec->paranoia, exec);
   }

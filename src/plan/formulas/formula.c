@@ -204,7 +204,9 @@ stow_str stow_formula_symbol(const stow_formula* formula, size_t index, stow_dim
   if (index >= formula->symbol_count) {
     return stow_str_of("");
   }
-  *out_range = formula->ranges[index];
+  if (out_range != NULL) {
+    *out_range = formula->ranges[index];
+  }
   return stow_dims_symbol_name(stow_graph_dims(formula->graph), formula->symbols[index]);
 }
 

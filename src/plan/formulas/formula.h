@@ -5,6 +5,7 @@
 //     links.c      where values lie in their roots, as expressions
 //     region.c     a structure, of the plan at one point
 //     walk.c       offsets, arena and load at a point
+//     move.c       plans whose numbers are those of one point after another
 //     at.c         the plan at a point
 //     terms.c      arenas as formulas
 //     fit.c        what fits into a capacity
@@ -239,6 +240,14 @@ stow_status stowi_plan_formula_write_json(const stow_formula* formula, stow_writ
 
 // terms.c: the arena of each region as the largest of a few sums.
 stow_status stowi_plan_formula_find_sums(stow_formula* formula, stow_diag* diag);
+
+// move.c: the plan of the walk's region, without numbers, and with those of the walk's point, as
+// |effects| are there.
+stow_status stowi_plan_formula_begin_plan(const stow_formula_walk* walk, const stow_graph* bound,
+                                          const stow_effects* effects, stow_allocator allocator,
+                                          stow_diag* diag, stow_plan** out_plan);
+stow_status stowi_plan_formula_place(stow_formula_walk* walk, const stow_effects* effects,
+                                     stow_plan* plan, stow_diag* diag);
 
 // at.c: the plan of |region| at the walk's point.
 stow_status stowi_plan_formula_plan_at(stow_formula_walk* walk, const stow_graph* bound,

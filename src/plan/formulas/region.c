@@ -446,7 +446,7 @@ static stow_status place_again(builder* b) {
         maker.fixed[b->region->buffers[i].id] = b->region->constraints[i].fixed_offset;
       }
     }
-    status = stowi_plan_drop_windows(b->plan, b->is_whole, b->diag);
+    stowi_plan_drop_windows(b->plan, b->is_whole);
   }
   if (status == STOW_OK) {
     status = stow_problem_create(b->allocator, b->diag, &problem);

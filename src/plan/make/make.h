@@ -98,6 +98,19 @@ stow_status stowi_plan_make_slots(stowi_plan_maker* maker);
 // offsets. On failure the plan is as before.
 stow_status stowi_plan_enlarge_scratch(stow_plan* plan, const stow_effects* effects, uint64_t limit,
                                        stow_diag* diag);
+// What that needs, to be used again; begin with one that is all 0.
+typedef struct stowi_plan_gaps {
+  struct stowi_plan_block* blocks;
+  struct stowi_plan_block* live;
+  size_t capacity;
+  uint32_t* first;  // by step
+  size_t steps;
+} stowi_plan_gaps;
+void stowi_plan_gaps_free(stowi_plan_gaps* room, stow_allocator allocator);
+// The same in |room|, which grows if it is too small.
+stow_status stowi_plan_enlarge_scratch_in(stow_plan* plan, const stow_effects* effects,
+                                          uint64_t limit, stowi_plan_gaps* room,
+                                          stow_allocator allocator, stow_diag* diag);
 
 // fixed.c: gives every param that has a slot the one of the layout, and reserves the rest of the
 // layout. STOW_ERR_NOT_FOUND for a param that the layout does not name, STOW_ERR_TYPE for one of
@@ -122,7 +135,7 @@ stow_status stowi_plan_set_windows(stow_plan* plan, const stowi_analysis_windows
                                    stow_diag* diag);
 
 // Takes the windows of all |roots| (by value) away: they occupy all of themselves.
-stow_status stowi_plan_drop_windows(stow_plan* plan, const bool* roots, stow_diag* diag);
+void stowi_plan_drop_windows(stow_plan* plan, const bool* roots);
 // Copies what was decided. Once per plan.
 stow_status stowi_plan_set_decisions(stow_plan* plan, const stowi_analysis_sharing* sharing,
                                      stow_diag* diag);

@@ -4,31 +4,33 @@
 // gap. Only the last piece that reaches the arena's end stays where it is: without it the arena
 // would be smaller than the plan says.
 //
-// One sweep over the steps keeps what is live sorted by offset: O(n log n + steps with offers ×
+// One sweep over the steps keeps what is live sorted by offset: O(n + steps + steps with offers ×
 // live buffers).
 #include "base/alloc.h"
 #include "base/diag.h"
-#include "base/sort.h"
 #include "plan/make/make.h"
 
+#define NO_BLOCK UINT32_MAX
+
 // Bytes [low, high) of the arena, occupied over steps [begin, end).
-typedef struct block {
+struct stowi_plan_block {
   uint64_t low;
   uint64_t high;
   uint32_t begin;
   uint32_t end;
+  uint32_t next;  // that begins at the same step
   bool is_scratch;
-} block;
+};
+typedef struct stowi_plan_block block;
 
 typedef struct sweep {
   stow_plan* plan;
   const stow_effects* effects;
   uint64_t limit;   // of the arena
   size_t at_limit;  // what ends there: roots, reserved bytes, scratch
-  block* blocks;    // by begin
-  size_t count;
-  size_t next;  // the first that has not begun
-  block* live;  // by offset
+  stowi_plan_gaps* room;
+  uint32_t count;  // of blocks
+  uint32_t now;    // blocks of steps before this one have begun
   size_t live_count;
 } sweep;
 
@@ -37,7 +39,9 @@ typedef struct sweep {
 
 static void add_block(sweep* s, uint64_t low, uint64_t high, uint32_t begin, uint32_t end) {
   if (low < high && begin < end) {
-    s->blocks[s->count++] = (block){low, high, begin, end, false};
+    uint32_t* first = &s->room->first[begin];
+    s->room->blocks[s->count] = (block){low, high, begin, end, *first, false};
+    *first = s->count++;
   }
 }
 
@@ -57,26 +61,14 @@ static void add_root(sweep* s, stow_value root) {
   add_block(s, value->offset, end, at, value->end);
 }
 
-static int by_begin(const void* a, const void* b, const void* context) {
-  const block* x = (const block*)a;
-  const block* y = (const block*)b;
-  (void)context;
-  if (x->begin != y->begin) {
-    return x->begin < y->begin ? -1 : 1;
-  }
-  return (x->low > y->low) - (x->low < y->low);
-}
-
 static bool ends_at(const stowi_plan_scratch* scratch, uint64_t end) {
   return scratch->size != 0 && scratch->offset + scratch->size == end;
 }
 
-static stow_status collect(sweep* s, stow_allocator allocator, size_t most) {
+static void collect(sweep* s) {
   stow_plan* plan = s->plan;
-  s->blocks = STOWI_ARRAY(allocator, block, most);
-  s->live = STOWI_ARRAY(allocator, block, most);
-  if (s->blocks == NULL || s->live == NULL) {
-    return STOW_ERR_OUT_OF_MEMORY;
+  for (uint32_t step = 0; step <= plan->step_count; ++step) {
+    s->room->first[step] = NO_BLOCK;
   }
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (!stowi_plan_is_view(plan, v) && stowi_plan_has_slot(plan, v)) {
@@ -90,32 +82,35 @@ static stow_status collect(sweep* s, stow_allocator allocator, size_t most) {
   for (size_t i = 0; i < plan->scratch_count; ++i) {
     s->at_limit += ends_at(&plan->scratch[i], s->limit);
   }
-  return stowi_sort(s->blocks, s->count, sizeof(block), by_begin, NULL, allocator);
 }
 
 // ---------------------------------------------------------------------------------------------
 // Steps
 
 static void insert(sweep* s, block b) {
+  block* live = s->room->live;
   size_t at = s->live_count++;
-  for (; at > 0 && s->live[at - 1].low > b.low; --at) {
-    s->live[at] = s->live[at - 1];
+  for (; at > 0 && live[at - 1].low > b.low; --at) {
+    live[at] = live[at - 1];
   }
-  s->live[at] = b;
+  live[at] = b;
 }
 
 // Drops scratch and what has ended, and adds what has begun.
 static void go_to(sweep* s, uint32_t step) {
+  block* live = s->room->live;
   size_t kept = 0;
   for (size_t i = 0; i < s->live_count; ++i) {
-    if (s->live[i].end > step && !s->live[i].is_scratch) {
-      s->live[kept++] = s->live[i];
+    if (live[i].end > step && !live[i].is_scratch) {
+      live[kept++] = live[i];
     }
   }
   s->live_count = kept;
-  for (; s->next < s->count && s->blocks[s->next].begin <= step; ++s->next) {
-    if (s->blocks[s->next].end > step) {
-      insert(s, s->blocks[s->next]);
+  for (; s->now <= step; ++s->now) {
+    for (uint32_t i = s->room->first[s->now]; i != NO_BLOCK; i = s->room->blocks[i].next) {
+      if (s->room->blocks[i].end > step) {
+        insert(s, s->room->blocks[i]);
+      }
     }
   }
 }
@@ -135,9 +130,10 @@ static void widen(gap* g, uint64_t from, uint64_t to, uint64_t alignment) {
 static gap largest_gap(const sweep* s, uint64_t alignment) {
   gap found = {0, 0};
   uint64_t floor = 0;
+  const block* live = s->room->live;
   for (size_t i = 0; i < s->live_count; ++i) {
-    widen(&found, floor, s->live[i].low, alignment);
-    floor = s->live[i].high > floor ? s->live[i].high : floor;
+    widen(&found, floor, live[i].low, alignment);
+    floor = live[i].high > floor ? live[i].high : floor;
   }
   widen(&found, floor, s->limit, alignment);
   return found;
@@ -165,8 +161,11 @@ static void leave_out(sweep* s, size_t which, size_t first) {
   go_to(s, step);
   for (size_t i = first; i < s->plan->scratch_count && scratch[i].step == step; ++i) {
     if (i != which && scratch[i].size > 0) {
-      insert(s,
-             (block){scratch[i].offset, scratch[i].offset + scratch[i].size, step, step + 1, true});
+      insert(s, (block){.low = scratch[i].offset,
+                        .high = scratch[i].offset + scratch[i].size,
+                        .begin = step,
+                        .end = step + 1,
+                        .is_scratch = true});
     }
   }
 }
@@ -204,20 +203,50 @@ static void enlarge_all(sweep* s) {
   }
 }
 
-stow_status stowi_plan_enlarge_scratch(stow_plan* plan, const stow_effects* effects, uint64_t limit,
-                                       stow_diag* diag) {
+// ---------------------------------------------------------------------------------------------
+
+void stowi_plan_gaps_free(stowi_plan_gaps* room, stow_allocator allocator) {
+  STOWI_ARRAY_FREE(allocator, room->blocks, room->capacity);
+  STOWI_ARRAY_FREE(allocator, room->live, room->capacity);
+  STOWI_ARRAY_FREE(allocator, room->first, room->steps);
+  *room = (stowi_plan_gaps){0};
+}
+
+static stow_status reserve(stowi_plan_gaps* room, const stow_plan* plan, stow_allocator allocator) {
+  size_t most =
+      plan->value_count + 2 * plan->window_count + plan->reserved_count + plan->scratch_count;
+  size_t steps = (size_t)plan->step_count + 1;
+  if (most <= room->capacity && steps <= room->steps) {
+    return STOW_OK;
+  }
+  stowi_plan_gaps_free(room, allocator);
+  room->capacity = most;
+  room->steps = steps;
+  room->blocks = STOWI_ARRAY(allocator, block, most);
+  room->live = STOWI_ARRAY(allocator, block, most);
+  room->first = STOWI_ARRAY(allocator, uint32_t, steps);
+  return room->blocks != NULL && room->live != NULL && room->first != NULL ? STOW_OK
+                                                                           : STOW_ERR_OUT_OF_MEMORY;
+}
+
+stow_status stowi_plan_enlarge_scratch_in(stow_plan* plan, const stow_effects* effects,
+                                          uint64_t limit, stowi_plan_gaps* room,
+                                          stow_allocator allocator, stow_diag* diag) {
   if (!plan->facts.reuse || !stowi_effects_has_offers(effects)) {
     return STOW_OK;
   }
-  stow_allocator allocator = plan->allocator;
-  size_t most =
-      plan->value_count + 2 * plan->window_count + plan->reserved_count + plan->scratch_count;
-  sweep s = {.plan = plan, .effects = effects, .limit = limit};
-  stow_status status = collect(&s, allocator, most);
-  if (status == STOW_OK) {
-    enlarge_all(&s);
-  }
-  STOWI_ARRAY_FREE(allocator, s.blocks, most);
-  STOWI_ARRAY_FREE(allocator, s.live, most);
-  return stowi_need_memory(status == STOW_OK, diag);
+  STOW_TRY(stowi_need_memory(reserve(room, plan, allocator) == STOW_OK, diag));
+  sweep s = {.plan = plan, .effects = effects, .limit = limit, .room = room};
+  collect(&s);
+  enlarge_all(&s);
+  return STOW_OK;
+}
+
+stow_status stowi_plan_enlarge_scratch(stow_plan* plan, const stow_effects* effects, uint64_t limit,
+                                       stow_diag* diag) {
+  stowi_plan_gaps room = {0};
+  stow_status status =
+      stowi_plan_enlarge_scratch_in(plan, effects, limit, &room, plan->allocator, diag);
+  stowi_plan_gaps_free(&room, plan->allocator);
+  return status;
 }

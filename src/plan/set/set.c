@@ -137,7 +137,8 @@ static stow_status mark_kept(const stow_set* set, stowi_plan_member* member, sto
   for (stow_value v = 0; v < plan->value_count; ++v) {
     mark_value(member, v);
   }
-  return stowi_plan_drop_windows(plan, member->kept, diag);
+  stowi_plan_drop_windows(plan, member->kept);
+  return STOW_OK;
 }
 
 static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }

@@ -152,15 +152,17 @@ static cli_exit print_formula(const job* j, const stow_formula* formula) {
 
 static cli_exit check_formula(const job* j) {
   stow_prepare_options kernels = cli_plan_text_kernels(&j->text);
-  cli_plan_job made = {.request = {.io = j->io}, .runs = kernels.threads == 0 ? NULL : &kernels};
+  cli_plan_job made = {
+      .request = {.io = j->io}, .graph = j->graph, .runs = kernels.threads == 0 ? NULL : &kernels};
   cli_formula f;
   stow_diag diag = cli_diag();
   stow_allocator heap = stow_allocator_default();
-  cli_formula_take_effects(&f, &made);
-  stow_status status =
-      stow_formula_read(j->text.data, j->text.size, NULL, j->graph, heap, &diag, &f.formula);
-  cli_exit code =
-      status == STOW_OK ? CLI_YES : cli_fail_saved(j->plan_label, j->graph, status, &diag);
+  stow_status status = STOW_OK;
+  cli_exit code = cli_formula_take_effects(&f, &made);
+  if (code == CLI_YES) {
+    status = stow_formula_read(j->text.data, j->text.size, NULL, j->graph, heap, &diag, &f.formula);
+    code = status == STOW_OK ? CLI_YES : cli_fail_saved(j->plan_label, j->graph, status, &diag);
+  }
   if (code == CLI_YES) {
     status = stow_formula_check(f.formula, &f.options.effects, heap, &diag);
     code = status == STOW_OK   ? print_formula(j, f.formula)

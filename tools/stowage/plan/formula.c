@@ -2,59 +2,30 @@
 // point.
 #include "plan/formula.h"
 
-#include <stdlib.h>
-
 #include "files/output.h"
 
-struct cli_formula_local {
-  cli_formula_local* next;
-  stow_effects* effects;
-  stow_prepared* prepared;
-};
-
+// The effects of the job at a point: what kernels need there, and what the caller asks for.
 static stow_status begin_effects(void* user, const stow_graph* bound, stow_allocator allocator,
                                  stow_diag* diag, stow_effects** out_effects) {
-  cli_formula* s = user;
-  const cli_plan_job* job = s->job;
-  cli_formula_local* own = calloc(1, sizeof *own);
-  if (own == NULL) {
-    return STOW_ERR_OUT_OF_MEMORY;
-  }
+  cli_formula* f = user;
+  stow_effects* effects = NULL;
   stow_status status = STOW_OK;
-  if (job->runs == NULL) {
-    status = stow_effects_create(bound, allocator, diag, &own->effects);
+  if (f->prepared == NULL) {
+    status = stow_effects_create(bound, allocator, diag, &effects);
   } else {
-    status = stow_prepare(bound, job->runs, allocator, diag, &own->prepared);
-    own->effects = status == STOW_OK ? stow_prepared_effects(own->prepared) : NULL;
+    stow_formula_effects kernels = stow_prepared_formula_effects(f->prepared);
+    status = kernels.begin(kernels.user, bound, allocator, diag, &effects);
   }
   if (status == STOW_OK) {
-    s->code = cli_effects_apply(&job->request.io, bound, NULL, own->effects);
-    status = s->code == CLI_YES ? STOW_OK : STOW_ERR_CONFLICT;
+    f->code = cli_effects_apply(&f->job->request.io, bound, NULL, effects);
+    status = f->code == CLI_YES ? STOW_OK : STOW_ERR_CONFLICT;
   }
   if (status != STOW_OK) {
-    stow_prepared_destroy(own->prepared);
-    free(own);
+    stow_effects_destroy(effects);
     return status;
   }
-  own->next = s->first;
-  s->first = own;
-  *out_effects = own->effects;
+  *out_effects = effects;
   return STOW_OK;
-}
-
-static void end_effects(void* user, stow_effects* effects) {
-  cli_formula* s = user;
-  cli_formula_local** at = &s->first;
-  while ((*at)->effects != effects) {
-    at = &(*at)->next;
-  }
-  cli_formula_local* own = *at;
-  *at = own->next;
-  if (own->prepared == NULL) {
-    stow_effects_destroy(own->effects);
-  }
-  stow_prepared_destroy(own->prepared);
-  free(own);
 }
 
 // What is for one shape, or one graph.
@@ -68,14 +39,21 @@ static cli_exit check_request(const cli_plan_request* request) {
                         : cli_fail(CLI_USAGE, "--%s is for one shape, not for a range", option);
 }
 
-void cli_formula_take_effects(cli_formula* f, const cli_plan_job* job) {
+cli_exit cli_formula_take_effects(cli_formula* f, const cli_plan_job* job) {
   *f = (cli_formula){.job = job, .code = CLI_YES};
   stow_formula_options_init(&f->options);
-  f->options.effects = (stow_formula_effects){begin_effects, end_effects, f};
+  f->options.effects = (stow_formula_effects){begin_effects, NULL, f};
+  if (job->runs == NULL) {
+    return CLI_YES;
+  }
+  stow_diag diag = cli_diag();
+  stow_status status =
+      stow_prepare(job->graph, job->runs, stow_allocator_default(), &diag, &f->prepared);
+  return status == STOW_OK ? CLI_YES : cli_fail_graph(job->source.label, job->graph, status, &diag);
 }
 
 cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job) {
-  cli_formula_take_effects(f, job);
+  CLI_TRY(cli_formula_take_effects(f, job));
   CLI_TRY(check_request(&job->request));
   CLI_TRY(cli_plan_request_options(&job->request, &f->plan));
   f->plan.rewrite = job->stamp[0] == '\0' ? NULL : job->stamp;
@@ -100,7 +78,8 @@ cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job) {
 
 void cli_formula_free(cli_formula* f) {
   stow_formula_destroy(f->formula);
-  f->formula = NULL;
+  stow_prepared_destroy(f->prepared);
+  *f = (cli_formula){.code = CLI_YES};
 }
 
 static cli_exit write_formula(const stow_formula* formula, const cli_plan_job* job,

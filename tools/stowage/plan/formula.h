@@ -6,15 +6,12 @@
 
 #include "plan/job.h"
 
-// Effects at one point, and what owns them.
-typedef struct cli_formula_local cli_formula_local;
-
 // A formula plan in the making. End with cli_formula_free.
 typedef struct cli_formula {
   const cli_plan_job* job;
   stow_plan_options plan;
   stow_formula_options options;
-  cli_formula_local* first;
+  stow_prepared* prepared;  // NULL: no kernels
   cli_exit code;  // of a complaint while effects were made
   stow_formula* formula;
 } cli_formula;
@@ -22,8 +19,9 @@ typedef struct cli_formula {
 // Makes a formula plan of the job's graph, with its request and effects, and proves it. Complains.
 cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job);
 void cli_formula_free(cli_formula* f);
-// Lets |f| have the effects that the job asks for at each point, for those who prove a plan.
-void cli_formula_take_effects(cli_formula* f, const cli_plan_job* job);
+// Lets |f| have the effects that the job asks for at each point, for those who prove a plan. End
+// with cli_formula_free, also after a failure. Complains.
+cli_exit cli_formula_take_effects(cli_formula* f, const cli_plan_job* job);
 // `stowage plan` with such a graph, which the job has found. Complains.
 cli_exit cli_formula_run(cli_plan_job* job);
 

@@ -1,0 +1,329 @@
+// Executors of a range against executors made for each shape: the same bits in any order of shapes,
+// and nothing is allocated once they are made.
+#include <stdlib.h>
+#include <stowage/exec.h>
+#include <stowage/formula.h>
+#include <stowage/text.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "graph/api.h"
+#include "support/fault.h"
+#include "support/test.h"
+
+static stow_allocator heap(void) { return stow_allocator_default(); }
+
+// ---------------------------------------------------------------------------------------------
+// The linker sends every call of these here (--wrap).
+
+static size_t calls;
+
+#define WRAP(type, name, parameters, arguments) \
+  type __real_##name parameters;                \
+  type __wrap_##name parameters;                \
+  type __wrap_##name parameters {               \
+    ++calls;                                    \
+    return __real_##name arguments;             \
+  }
+
+WRAP(void*, malloc, (size_t size), (size))
+WRAP(void*, calloc, (size_t count, size_t size), (count, size))
+WRAP(void*, realloc, (void* old, size_t size), (old, size))
+WRAP(void*, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+
+// ---------------------------------------------------------------------------------------------
+// A graph, and its executor of all shapes
+
+typedef struct fixture {
+  stow_module* module;
+  stow_graph* graph;
+  stow_prepared* prepared;
+  stow_formula* formula;
+  stow_exec* exec;
+  stow_exec_options options;
+  stow_prepare_options prepare;
+  stow_plan_options plan;
+  stow_diag diag;
+} fixture;
+
+static void begin(fixture* f, const char* text) {
+  *f = (fixture){0};
+  stow_diag_init(&f->diag);
+  stow_exec_options_init(&f->options);
+  stow_prepare_options_init(&f->prepare);
+  stow_plan_options_init(&f->plan, STOW_PRESET_DEFAULT);
+  stow_status status =
+      stow_module_parse(text, strlen(text), "test.stow", NULL, heap(), &f->diag, &f->module);
+  test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f->diag.message);
+  f->graph = stow_module_graph(f->module, 0);
+}
+
+static stow_status make(fixture* f, stow_allocator allocator) {
+  STOW_TRY(stow_prepare(f->graph, &f->prepare, allocator, &f->diag, &f->prepared));
+  stow_formula_options options;
+  stow_formula_options_init(&options);
+  options.plan = &f->plan;
+  options.effects = stow_prepared_formula_effects(f->prepared);
+  STOW_TRY(stow_formula_make(f->graph, &options, allocator, &f->diag, &f->formula));
+  return stow_exec_create_range(f->prepared, f->formula, &f->options, allocator, &f->diag,
+                                &f->exec);
+}
+
+static void drop(fixture* f) {
+  stow_exec_destroy(f->exec);
+  stow_formula_destroy(f->formula);
+  stow_prepared_destroy(f->prepared);
+  f->exec = NULL;
+  f->formula = NULL;
+  f->prepared = NULL;
+}
+
+static void end(fixture* f) {
+  drop(f);
+  stow_module_destroy(f->module);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Runs
+
+// Sets all inputs of |exec|, which has their types, to numbers that depend on the shape alone.
+static void set_inputs(stow_exec* exec, const stow_graph* graph, bool by_fill, stow_diag* diag) {
+  for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
+    if (stow_graph_op(graph, node) != STOW_OP_INPUT) {
+      continue;
+    }
+    stow_value value = stow_graph_first_result(graph, node);
+    const stow_type* type = stow_graph_type(graph, value);
+    stow_tensor tensor = {.dtype = type->dtype, .rank = type->rank};
+    memcpy(tensor.dims, type->dims, sizeof(tensor.dims));
+    size_t bytes = stow_tensor_bytes(&tensor);
+    float* data = __real_malloc(bytes + 1);
+    for (size_t i = 0; i < bytes / sizeof(float); ++i) {
+      data[i] = (float)((i * 37 + node * 11) % 101) / 50.0F - 1.0F;
+    }
+    tensor.data = data;
+    stow_tensor place;
+    stow_status status = STOW_OK;
+    if (by_fill) {
+      status = stow_exec_fill(exec, value, diag, &place);
+      if (status == STOW_OK && bytes != 0) {
+        memcpy(place.data, data, bytes);
+      }
+    } else {
+      status = stow_exec_input(exec, value, &tensor, diag);
+    }
+    test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag->message);
+    free(data);
+  }
+}
+
+// The graph with the values of |point|.
+static stow_graph* bind(const fixture* f, size_t point) {
+  stow_str names[STOW_MAX_RANK];
+  int64_t values[STOW_MAX_RANK];
+  stow_graph* bound = NULL;
+  size_t count = stow_formula_symbol_count(f->formula);
+  CHECK(stow_formula_point_values(f->formula, point, values));
+  for (size_t i = 0; i < count; ++i) {
+    names[i] = stow_formula_symbol(f->formula, i, NULL);
+  }
+  CHECK(stowi_graph_copy(f->graph, heap(), NULL, &bound) == STOW_OK);
+  CHECK(stow_graph_bind(bound, names, values, count, NULL) == STOW_OK);
+  return bound;
+}
+
+// Both have the same dims and bits.
+static void compare(const fixture* f, size_t point, const stow_exec* own, const stow_graph* bound) {
+  for (size_t i = 0; i < stow_graph_output_count(bound); ++i) {
+    stow_value value = stow_graph_outputs(bound)[i];
+    stow_tensor a, b;
+    CHECK(stow_exec_value(f->exec, value, NULL, &a) == STOW_OK);
+    CHECK(stow_exec_value(own, value, NULL, &b) == STOW_OK);
+    CHECK(a.rank == b.rank && memcmp(a.dims, b.dims, sizeof(a.dims)) == 0);
+    size_t bytes = stow_tensor_bytes(&b);
+    bool is_same = bytes == 0 || memcmp(a.data, b.data, bytes) == 0;
+    test_check(is_same, __FILE__, __LINE__, "point %zu: output %zu differs", point, i);
+  }
+}
+
+// Runs the executor of the range at |point|, and one made for it alone.
+static void run_at(fixture* f, size_t point, bool by_dims) {
+  int64_t values[STOW_MAX_RANK];
+  stow_graph* bound = bind(f, point);
+  stow_prepared* prepared = NULL;
+  stow_plan* plan = NULL;
+  stow_exec* own = NULL;
+  CHECK(stow_prepare(bound, &f->prepare, heap(), &f->diag, &prepared) == STOW_OK);
+  CHECK(stow_plan_make(bound, stow_prepared_effects(prepared), &f->plan, heap(), &f->diag, &plan) ==
+        STOW_OK);
+  stow_status status = stow_exec_create(prepared, plan, NULL, heap(), &f->diag, &own);
+  REQUIRE(status == STOW_OK);
+  set_inputs(own, bound, true, &f->diag);
+  CHECK(stow_exec_run(own, &f->diag) == STOW_OK);
+
+  CHECK(stow_formula_point_values(f->formula, point, values));
+  calls = 0;
+  if (!by_dims) {
+    status = stow_exec_set_point(f->exec, values, &f->diag);
+    test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f->diag.message);
+  }
+  set_inputs(f->exec, bound, !by_dims, &f->diag);
+  status = stow_exec_run(f->exec, &f->diag);
+  test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f->diag.message);
+  CHECK(calls == 0 || f->options.paranoid || f->options.poison);
+  compare(f, point, own, bound);
+  stow_exec_destroy(own);
+  stow_plan_destroy(plan);
+  stow_prepared_destroy(prepared);
+  stow_graph_destroy(bound);
+}
+
+// All points, then a walk through them, with and without telling the point.
+static void run_all(fixture* f) {
+  test_random random = {7};
+  size_t count = stow_formula_point_count(f->formula);
+  size_t most = count < 64 ? count : 64;
+  for (size_t i = 0; i < most; ++i) {
+    run_at(f, count < 64 ? i : (size_t)test_random_below(&random, count), false);
+  }
+  // The dims of one input tell one symbol.
+  bool by_dims = stow_formula_symbol_count(f->formula) == 1;
+  for (size_t i = 0; i < 24; ++i) {
+    run_at(f, (size_t)test_random_below(&random, count), by_dims && i % 2 == 0);
+  }
+}
+
+static void check_graph(const char* text) {
+  for (int way = 0; way < 4; ++way) {
+    fixture f;
+    begin(&f, text);
+    f.prepare.threads = way == 1 ? 2 : 1;
+    f.options.paranoid = way == 2;
+    f.prepare.pack = way == 3 ? STOW_PACK_ALWAYS : STOW_PACK_NEVER;
+    stow_status status = make(&f, heap());
+    test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f.diag.message);
+    if (status == STOW_OK) {
+      run_all(&f);
+    }
+    end(&f);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+
+#define CHAIN                                                            \
+  "graph @chain {\n range ?n = 1..40\n"                                  \
+  "%0 = input \"x\" : f32[?n, 8]\n %1 = relu(%0) : f32[?n, 8]\n"         \
+  "%2 = transpose(%1) {perm = [1, 0]} : f32[8, ?n]\n"                    \
+  "%3 = matmul(%2, %1) : f32[8, 8]\n %4 = matmul(%1, %3) : f32[?n, 8]\n" \
+  "%5 = softmax(%4) : f32[?n, 8]\n %6 = add(%5, %0) : f32[?n, 8]\n"      \
+  "return %6, %3\n}\n"
+
+TEST(ShapesInAnyOrderGiveTheSameBits) { check_graph(CHAIN); }
+
+// Attention in blocks of rows; queries and keys have ranges, and a cache may be empty.
+#define ATTENTION                                                                       \
+  "graph @attention {\n"                                                                \
+  "range ?past = 0..9\n range ?n = 1..6\n"                                              \
+  "function @attend {\n %0 = input \"q\" : f32[?rows, 4]\n"                             \
+  "  %1 = input \"k\" : f32[4, ?(past + n)]\n %2 = input \"v\" : f32[?(past + n), 4]\n" \
+  "  %3 = matmul(%0, %1) : f32[?rows, ?(past + n)]\n"                                   \
+  "  %4 = softmax(%3) : f32[?rows, ?(past + n)]\n"                                      \
+  "  %5 = matmul(%4, %2) : f32[?rows, 4]\n  return %5\n}\n"                             \
+  "%0 = input \"x\" : f32[?n, 4]\n %1 = input \"cache\" : f32[?past, 4]\n"              \
+  "%2 = concat(%1, %0) {axis = 0} : f32[?(past + n), 4]\n"                              \
+  "%3 = transpose(%2) {perm = [1, 0]} : f32[4, ?(past + n)]\n"                          \
+  "%4 = blocks(%0, %3, %2) {function = \"attend\", over = [0, 0, 1]} : f32[?n, 4]\n"    \
+  "%5 = add(%4, %0) : f32[?n, 4]\n return %5, %2\n}\n"
+
+TEST(CachesGrowFromNothing) { check_graph(ATTENTION); }
+
+// An image with two symbols, weights, windows of concats and convolutions with scratch.
+#define IMAGE                                                                                   \
+  "graph @image {\n range ?h = 4..16/4\n range ?w = 4..12/4\n"                                  \
+  "%0 = input \"x\" : f32[1, 2, ?h, ?w]\n"                                                      \
+  "%1 = constant \"k\" {data = [0.5, -1, 0.25, 2]} : f32[2, 2, 1, 1]\n"                         \
+  "%2 = conv(%0, %1) : f32[1, 2, ?h, ?w]\n %3 = sigmoid(%2) : f32[1, 2, ?h, ?w]\n"              \
+  "%4 = mul(%2, %3) : f32[1, 2, ?h, ?w]\n %5 = concat(%4, %0) {axis = 1} : f32[1, 4, ?h, ?w]\n" \
+  "%6 = relu(%5) : f32[1, 4, ?h, ?w]\n return %6\n}\n"
+
+TEST(ImagesHaveTwoSymbols) { check_graph(IMAGE); }
+
+TEST(PointsThatDoNotFitAreRefused) {
+  fixture f;
+  begin(&f, CHAIN);
+  f.options.capacity = 4096;
+  REQUIRE(make(&f, heap()) == STOW_OK);
+  size_t refused = 0;
+  for (size_t point = 0; point < stow_formula_point_count(f.formula); ++point) {
+    stow_formula_point info = {.struct_size = sizeof(info)};
+    int64_t n = (int64_t)point + 1;
+    CHECK(stow_formula_describe_point(f.formula, point, &info) == STOW_OK);
+    stow_status status = stow_exec_set_point(f.exec, &n, &f.diag);
+    CHECK(status == (info.arena_size <= 4096 ? STOW_OK : STOW_ERR_LIMIT));
+    refused += status != STOW_OK;
+  }
+  CHECK(refused > 0 && refused < 40);
+  CHECK(strstr(f.diag.message, "n=40 needs an arena of ") != NULL);
+  run_at(&f, 3, false);  // it goes on
+  drop(&f);
+  f.options.capacity = 16;
+  CHECK(make(&f, heap()) == STOW_ERR_LIMIT);
+  CHECK(strstr(f.diag.message, "no point of the range fits in 16 bytes") != NULL);
+  end(&f);
+}
+
+TEST(WrongShapesAreRefused) {
+  fixture f;
+  begin(&f, CHAIN);
+  REQUIRE(make(&f, heap()) == STOW_OK);
+  int64_t n = 41;
+  CHECK(stow_exec_set_point(f.exec, &n, &f.diag) == STOW_ERR_NOT_FOUND);
+  CHECK(strcmp(f.diag.message, "n=41 is not in the range") == 0);
+  float data[41 * 8] = {0};
+  stow_tensor tensor = {.data = data, .dtype = STOW_F32, .rank = 2, .dims = {41, 8}};
+  CHECK(stow_exec_input(f.exec, 0, &tensor, &f.diag) == STOW_ERR_TYPE);
+  tensor.dims[0] = 3;
+  tensor.dims[1] = 9;
+  CHECK(stow_exec_input(f.exec, 0, &tensor, &f.diag) == STOW_ERR_TYPE);
+  n = 3;
+  CHECK(stow_exec_set_point(f.exec, &n, &f.diag) == STOW_OK);
+  CHECK(stow_exec_run(f.exec, &f.diag) == STOW_ERR_NOT_FOUND);  // the input is not set
+  run_at(&f, 5, true);
+  end(&f);
+}
+
+TEST(AnExecutorOfOneShapeHasNoPoints) {
+  fixture f;
+  begin(&f, "graph @g {\n%0 = input \"x\" : f32[4]\n%1 = relu(%0) : f32[4]\nreturn %1\n}\n");
+  stow_plan* plan = NULL;
+  int64_t n = 1;
+  REQUIRE(stow_prepare(f.graph, NULL, heap(), &f.diag, &f.prepared) == STOW_OK);
+  REQUIRE(stow_plan_make(f.graph, NULL, NULL, heap(), &f.diag, &plan) == STOW_OK);
+  REQUIRE(stow_exec_create(f.prepared, plan, NULL, heap(), &f.diag, &f.exec) == STOW_OK);
+  CHECK(stow_exec_set_point(f.exec, &n, &f.diag) == STOW_ERR_INVALID_ARGUMENT);
+  stow_exec_destroy(f.exec);
+  f.exec = NULL;
+  stow_plan_destroy(plan);
+  end(&f);
+}
+
+static stow_status make_once(stow_allocator allocator, void* user) {
+  fixture* f = user;
+  stow_status status = make(f, allocator);
+  drop(f);
+  return status;
+}
+
+TEST(EveryAllocationMayFail) {
+  fixture f;
+  begin(&f,
+        "graph @g {\n range ?n = 1..3\n"
+        "function @silu {\n %0 = input \"x\" : f32[?rows]\n %1 = sigmoid(%0) : f32[?rows]\n"
+        " %2 = mul(%0, %1) : f32[?rows]\n return %2\n}\n"
+        "%0 = input \"x\" : f32[?n, 4]\n"
+        "%1 = blocks(%0) {function = \"silu\", over = [0, 0, 2]} : f32[?n, 4]\n"
+        "%2 = softmax(%1) : f32[?n, 4]\n return %2\n}\n");
+  test_fault_sweep(make_once, &f);
+  end(&f);
+}
