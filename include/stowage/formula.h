@@ -82,8 +82,8 @@ STOW_API void stow_formula_destroy(stow_formula* formula);
 // ---------------------------------------------------------------------------------------------
 // Reading
 
-// The symbols with ranges, in the order in which the graph has them. Empty past the end. |out_range|
-// may be NULL.
+// The symbols with ranges, in the order in which the graph has them. Empty past the end.
+// |out_range| may be NULL.
 STOW_API size_t stow_formula_symbol_count(const stow_formula* formula);
 STOW_API stow_str stow_formula_symbol(const stow_formula* formula, size_t index,
                                       stow_dim_range* out_range);

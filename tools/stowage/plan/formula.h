@@ -12,7 +12,7 @@ typedef struct cli_formula {
   stow_plan_options plan;
   stow_formula_options options;
   stow_prepared* prepared;  // NULL: no kernels
-  cli_exit code;  // of a complaint while effects were made
+  cli_exit code;            // of a complaint while effects were made
   stow_formula* formula;
 } cli_formula;
 
