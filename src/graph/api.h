@@ -62,14 +62,14 @@ typedef struct stowi_graph_cut {
   uint64_t slices;  // 1: the same for all groups
   uint64_t divide;  // consecutive groups that have the same one
 } stowi_graph_cut;
-// Of operand or result |k|. False if a dim is not a number.
-STOWI_SHARED bool stowi_graph_cut_operand(const stow_graph* graph, stow_node node, size_t k,
-                                          stowi_graph_cut* out_cut);
-STOWI_SHARED bool stowi_graph_cut_result(const stow_graph* graph, stow_node node, size_t k,
-                                         stowi_graph_cut* out_cut);
-// How many groups a `blocks` node has, and rows of each; false if a dim is not a number.
-STOWI_SHARED bool stowi_graph_count_rows(const stow_graph* graph, stow_node node,
-                                         uint64_t* out_groups, uint64_t* out_rows);
+// Of operand |k|. False if a dim is not a number.
+bool stowi_graph_cut_operand(const stow_graph* graph, stow_node node, size_t k,
+                             stowi_graph_cut* out_cut);
+// How many groups a `blocks` node has, and rows of each, and how its operands, then its results,
+// are cut (NULL: not asked for). False if a dim is not a number.
+STOWI_SHARED bool stowi_graph_cut_node(const stow_graph* graph, stow_node node,
+                                       uint64_t* out_groups, uint64_t* out_rows,
+                                       stowi_graph_cut* out_cuts);
 // The symbol `rows` of a function, which is the first that it has.
 #define STOWI_GRAPH_ROWS ((stow_dim)-1)
 // NULL: there is no such function. O(functions).

@@ -374,7 +374,6 @@ stow_status stowi_exec_code_fill(stowi_exec_code* code, const stowi_exec_program
   }
   find_scratch(&c, plan);
   choose_variants(&c);
-  STOW_TRY(fill_rows(&c, plan, diag));
   for (; c.step < stow_plan_step_count(plan); ++c.step) {
     c.node = stow_plan_order(plan)[c.step];
     enter(&c);
@@ -392,6 +391,8 @@ stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program
   code->scratch = STOWI_ARRAY(allocator, stow_slot, program->node_count);
   code->variants = STOWI_ARRAY(allocator, uint32_t, program->node_count);
   STOW_TRY(stowi_need_memory(code->scratch != NULL && code->variants != NULL, diag));
+  coder c = {.program = program, .graph = program->graph, .plan = plan, .code = code};
+  STOW_TRY(fill_rows(&c, plan, diag));
   return stowi_exec_code_fill(code, program, plan, diag);
 }
 

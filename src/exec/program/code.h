@@ -85,8 +85,8 @@ typedef struct stowi_exec_code {
 stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program* program,
                                  const stow_plan* plan, stow_allocator allocator, stow_diag* diag);
 void stowi_exec_code_free(stowi_exec_code* code);
-// Writes the code again, where the dims of the program or the plan have changed. Allocates nothing
-// if it had as many instructions before.
+// Writes the code again, where the dims of the program or the plan have changed; no value is
+// pitched then. Allocates nothing if it had as many instructions before.
 stow_status stowi_exec_code_fill(stowi_exec_code* code, const stowi_exec_program* program,
                                  const stow_plan* plan, stow_diag* diag);
 

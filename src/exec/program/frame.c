@@ -38,7 +38,9 @@ stow_status stowi_exec_frame_init(stowi_exec_frame* frame, const stowi_exec_prog
 void stowi_exec_frame_measure(stowi_exec_frame* frame) {
   for (stow_value value = 0; value < frame->program->value_count; ++value) {
     const stow_type* type = frame->program->values[value].type;
-    memcpy(frame->tensors[value].dims, type->dims, type->rank * sizeof(type->dims[0]));
+    if (!frame->program->values[value].is_steady) {
+      memcpy(frame->tensors[value].dims, type->dims, type->rank * sizeof(type->dims[0]));
+    }
   }
 }
 

@@ -20,18 +20,20 @@ static void describe_value(stowi_exec_program* program, stow_value value) {
       (stowi_exec_value){.type = stow_graph_type(graph, value),
                          .is_boundary = stow_graph_is_boundary(graph, value),
                          .is_input = stow_graph_op(graph, node) == STOW_OP_INPUT,
+                         .may_be_view = stow_graph_op_desc(graph, node)->view != NULL,
                          .is_bounded = is_value_bounded(graph, value)};
 }
 
 // What depends on dims.
 static stow_status measure_value(stowi_exec_program* program, stow_value value, stow_diag* diag) {
   const stow_graph* graph = program->graph;
-  stow_node node = stow_graph_producer(graph, value);
   stowi_exec_value* entry = &program->values[value];
+  stow_node node = stow_graph_producer(graph, value);
   stow_view view;
   entry->parent = STOW_VALUE_NONE;
   entry->distance = 0;
-  if (stow_graph_view(graph, node, value - stow_graph_first_result(graph, node), &view)) {
+  if (entry->may_be_view &&
+      stow_graph_view(graph, node, value - stow_graph_first_result(graph, node), &view)) {
     entry->parent = stow_graph_operands(graph, node)[view.operand];
     entry->distance =
         view.element_offset * stow_dtype_bits(stow_graph_type(graph, entry->parent)->dtype) / 8;
@@ -147,9 +149,37 @@ stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_grap
   return STOW_OK;
 }
 
+static bool has_numbers(const stow_type* type) {
+  bool has = true;
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    has = has && stow_dim_is_const(type->dims[i]);
+  }
+  return has;
+}
+
+void stowi_exec_program_find_steady(stowi_exec_program* program, const stow_graph* source) {
+  for (stow_value value = 0; value < program->value_count; ++value) {
+    stowi_exec_value* entry = &program->values[value];
+    entry->is_steady = !entry->may_be_view && has_numbers(stow_graph_type(source, value));
+  }
+  for (stow_node node = 0; node < program->node_count; ++node) {
+    stowi_exec_step* step = &program->steps[node];
+    step->is_steady = true;
+    for (size_t k = 0; k < step->operand_count; ++k) {
+      step->is_steady &= step->operands[k] == STOW_VALUE_NONE ||
+                         has_numbers(stow_graph_type(source, step->operands[k]));
+    }
+    for (size_t k = 0; k < step->result_count; ++k) {
+      step->is_steady &= has_numbers(stow_graph_type(source, step->first_result + (stow_value)k));
+    }
+  }
+}
+
 stow_status stowi_exec_program_measure(stowi_exec_program* program, stow_diag* diag) {
   for (stow_value value = 0; value < program->value_count; ++value) {
-    STOW_TRY(measure_value(program, value, diag));
+    if (!program->values[value].is_steady) {
+      STOW_TRY(measure_value(program, value, diag));
+    }
   }
   return STOW_OK;
 }

@@ -24,6 +24,8 @@ typedef struct stowi_exec_value {
   bool is_boundary : 1;
   bool is_input : 1;
   bool is_output : 1;
+  bool may_be_view : 1;      // at some dims
+  bool is_steady : 1;        // dims stay when those of others change, and it cannot be a view
   bool is_bounded : 1;       // dims may be smaller in a run
   bool needs_alignment : 1;  // a reader needs its data aligned, or it is an output
 } stowi_exec_value;
@@ -56,6 +58,7 @@ typedef struct stowi_exec_step {
   uint64_t packed;       // bit k: operand k is
   uint32_t seed;         // that its random numbers begin at: the node, unless a clause says so
   bool is_bounded;       // dims of its results are computed again in each run
+  bool is_steady;        // all its values are
 } stowi_exec_step;
 
 typedef struct stowi_exec_program {
@@ -78,8 +81,9 @@ typedef struct stowi_exec_program {
 stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_graph* graph,
                                     stow_allocator allocator, stow_diag* diag);
 void stowi_exec_program_free(stowi_exec_program* program);
-// Finds bytes and views of all values again, where the graph is a twin that was bound to other
-// numbers. Allocates nothing.
+// Notes what stays when the graph, which is a twin of |source|, is bound to other numbers.
+void stowi_exec_program_find_steady(stowi_exec_program* program, const stow_graph* source);
+// Finds bytes and views of all other values again, after that. Allocates nothing.
 stow_status stowi_exec_program_measure(stowi_exec_program* program, stow_diag* diag);
 
 // The fastest variant that needs at most |bytes| of scratch; UINT32_MAX if none does.

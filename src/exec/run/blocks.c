@@ -60,8 +60,11 @@ typedef struct node_data {
   stowi_kernel_block_cut* operands;
   stowi_kernel_block_cut* results;
   size_t operand_count, result_count;
-  uint64_t packed;  // operands that are
-  uint64_t use;     // as of a body; 0: not yet
+  stowi_graph_cut* cuts;       // operands, then results
+  const stow_graph* function;  // of the source
+  const stow_graph* bound;     // the same of the graph
+  uint64_t packed;             // operands that are
+  uint64_t use;                // as of a body; 0: not yet
   stowi_kernel_block_size sizes[STOWI_EXEC_MOST_SIZES];
 } node_data;
 
@@ -111,6 +114,7 @@ static void destroy_body(body* b) {
 static void destroy_node(stow_allocator allocator, node_data* n) {
   STOWI_ARRAY_FREE(allocator, n->operands, n->operand_count);
   STOWI_ARRAY_FREE(allocator, n->results, n->result_count);
+  STOWI_ARRAY_FREE(allocator, n->cuts, n->operand_count + n->result_count);
   STOWI_DELETE(allocator, n);
 }
 
@@ -504,18 +508,21 @@ static stowi_kernel_block_cut cut_of(const stowi_graph_cut* cut, stow_dtype dtyp
                                   .divide = cut->divide};
 }
 
-static void cut_all(const stow_graph* graph, node_data* n) {
-  stowi_graph_cut cut;
+static stow_status cut_all(const stow_graph* graph, node_data* n, stow_diag* diag) {
+  const stow_value* operands = stow_graph_operands(graph, n->node);
+  stow_value first = stow_graph_first_result(graph, n->node);
+  if (!stowi_graph_cut_node(graph, n->node, &n->data.groups, &n->data.rows, n->cuts)) {
+    return stowi_fail(diag, STOW_ERR_TYPE, "%s cannot be cut into blocks at these sizes",
+                      stowi_exec_words_node(graph, n->node).text);
+  }
   for (size_t k = 0; k < n->operand_count; ++k) {
-    stow_value value = stow_graph_operands(graph, n->node)[k];
-    (void)stowi_graph_cut_operand(graph, n->node, k, &cut);
-    n->operands[k] = cut_of(&cut, stow_graph_type(graph, value)->dtype, n->data.rows);
+    n->operands[k] = cut_of(&n->cuts[k], stow_graph_type(graph, operands[k])->dtype, n->data.rows);
   }
   for (size_t k = 0; k < n->result_count; ++k) {
-    stow_value value = stow_graph_first_result(graph, n->node) + (stow_value)k;
-    (void)stowi_graph_cut_result(graph, n->node, k, &cut);
-    n->results[k] = cut_of(&cut, stow_graph_type(graph, value)->dtype, n->data.rows);
+    n->results[k] = cut_of(&n->cuts[n->operand_count + k],
+                           stow_graph_type(graph, first + (stow_value)k)->dtype, n->data.rows);
   }
+  return STOW_OK;
 }
 
 // Operands of which every block of every group reads all: others are not packed.
@@ -531,11 +538,8 @@ static uint64_t whole_operands(const node_data* n) {
 static stow_status measure_node(stowi_exec_blocks* blocks, node_data* n, uint64_t packed,
                                 stow_diag* diag, uint32_t* out_sizes) {
   const stow_graph* graph = blocks->graph;
-  stow_str name = stow_graph_attr(graph, n->node, "function")->s;
-  const stow_graph* source = stowi_graph_find_function(blocks->source, name);
   uint64_t rows[STOWI_EXEC_MOST_SIZES];
-  (void)stowi_graph_count_rows(graph, n->node, &n->data.groups, &n->data.rows);
-  cut_all(graph, n);
+  STOW_TRY(cut_all(graph, n, diag));
   bool is_again = n->use != 0 && n->use != blocks->use;
   packed = (is_again ? n->packed : packed) & whole_operands(n);
   if (is_again && packed != n->packed) {
@@ -544,9 +548,9 @@ static stow_status measure_node(stowi_exec_blocks* blocks, node_data* n, uint64_
   }
   n->packed = packed;
   n->use = blocks->use;
-  *out_sizes = choose_rows(stowi_graph_find_function(graph, name), n->data.rows, rows);
+  *out_sizes = choose_rows(n->bound, n->data.rows, rows);
   for (uint32_t i = 0; i < *out_sizes; ++i) {
-    way wanted = {.function = source, .is_fast = i + 1 < *out_sizes, .packed = packed};
+    way wanted = {.function = n->function, .is_fast = i + 1 < *out_sizes, .packed = packed};
     way* w;
     uint64_t rest = n->data.rows % rows[i];
     n->sizes[i] = (stowi_kernel_block_size){NULL, NULL};
@@ -575,7 +579,11 @@ static stow_status find_node(stowi_exec_blocks* blocks, stow_node node, stow_dia
   n->result_count = stow_graph_result_count(blocks->graph, node);
   n->operands = STOWI_ARRAY(blocks->allocator, stowi_kernel_block_cut, n->operand_count);
   n->results = STOWI_ARRAY(blocks->allocator, stowi_kernel_block_cut, n->result_count);
-  STOW_TRY(stowi_need_memory(n->operands != NULL && n->results != NULL, diag));
+  n->cuts = STOWI_ARRAY(blocks->allocator, stowi_graph_cut, n->operand_count + n->result_count);
+  STOW_TRY(stowi_need_memory(n->operands != NULL && n->results != NULL && n->cuts != NULL, diag));
+  stow_str name = stow_graph_attr(blocks->graph, node, "function")->s;
+  n->function = stowi_graph_find_function(blocks->source, name);
+  n->bound = stowi_graph_find_function(blocks->graph, name);
   n->data.operands = n->operands;
   n->data.results = n->results;
   n->data.sizes = n->sizes;

@@ -318,6 +318,9 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   STOW_TRY(stow_effects_create(p->graph, allocator, p->diag, &prepared->effects));
   stowi_effects_set_verified(prepared->effects);
   STOW_TRY(stowi_exec_program_init(&prepared->program, p->graph, allocator, p->diag));
+  if (prepared->twin != NULL) {
+    stowi_exec_program_find_steady(&prepared->program, prepared->source);
+  }
   STOW_TRY(stowi_exec_frame_init(&prepared->frame, &prepared->program, allocator, p->diag));
   show_data(p);
   p->packer.program = &prepared->program;
@@ -442,7 +445,7 @@ stow_status stowi_exec_prepared_measure(stow_prepared* prepared, stow_diag* diag
   stowi_exec_frame_measure(&prepared->frame);
   stowi_exec_blocks_measure(prepared->blocks);
   for (stow_node node = 0; node < prepared->program.node_count; ++node) {
-    STOW_TRY(measure_node(&p, node));
+    STOW_TRY(prepared->program.steps[node].is_steady ? STOW_OK : measure_node(&p, node));
   }
   return STOW_OK;
 }

@@ -180,16 +180,6 @@ stow_in_place stowi_graph_in_place_blocks(const stow_shape_call* call, size_t k,
   return fits ? STOW_IN_PLACE_ALONE : STOW_IN_PLACE_NEVER;
 }
 
-bool stowi_graph_count_rows(const stow_graph* graph, stow_node node, uint64_t* out_groups,
-                            uint64_t* out_rows) {
-  stow_shape_call call =
-      stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
-  blocks b = blocks_of(&call);
-  *out_groups = b.groups;
-  *out_rows = b.rows;
-  return b.has_counts;
-}
-
 bool stowi_graph_cut_operand(const stow_graph* graph, stow_node node, size_t k,
                              stowi_graph_cut* out_cut) {
   stow_shape_call call =
@@ -199,12 +189,26 @@ bool stowi_graph_cut_operand(const stow_graph* graph, stow_node node, size_t k,
              out_cut);
 }
 
-bool stowi_graph_cut_result(const stow_graph* graph, stow_node node, size_t k,
-                            stowi_graph_cut* out_cut) {
+bool stowi_graph_cut_node(const stow_graph* graph, stow_node node, uint64_t* out_groups,
+                          uint64_t* out_rows, stowi_graph_cut* out_cuts) {
   stow_shape_call call =
       stowi_graph_shape_of_node(graph, graph->value_types.data, &graph->known, node, NULL, NULL);
   blocks b = blocks_of(&call);
-  stow_value result = stow_graph_first_result(graph, node) + (stow_value)k;
-  return cut(&b, stow_graph_type(b.function, b.function->outputs.data[k]),
-             stow_graph_type(graph, result), 1, out_cut);
+  bool is_cut = b.has_counts;
+  stow_node input = 0;
+  *out_groups = b.groups;
+  *out_rows = b.rows;
+  for (size_t k = 0; is_cut && out_cuts != NULL && k < stow_shape_operand_count(&call); ++k) {
+    while (stow_graph_op(b.function, input) != STOW_OP_INPUT) {
+      ++input;
+    }
+    const stow_type* part =
+        stow_graph_type(b.function, stow_graph_first_result(b.function, input++));
+    is_cut = cut(&b, part, stow_shape_operand(&call, k), divide_of(&b, k), out_cuts++);
+  }
+  for (size_t k = 0; is_cut && out_cuts != NULL && k < b.function->outputs.count; ++k) {
+    const stow_type* part = stow_graph_type(b.function, b.function->outputs.data[k]);
+    is_cut = cut(&b, part, stow_shape_declared(&call, k), 1, out_cuts++);
+  }
+  return is_cut;
 }

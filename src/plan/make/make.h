@@ -103,7 +103,8 @@ typedef struct stowi_plan_gaps {
   struct stowi_plan_block* blocks;
   struct stowi_plan_block* live;
   size_t capacity;
-  uint32_t* first;  // by step
+  uint32_t* first;    // by step: blocks that begin there
+  uint32_t* scratch;  // by step: its first piece
   size_t steps;
 } stowi_plan_gaps;
 void stowi_plan_gaps_free(stowi_plan_gaps* room, stow_allocator allocator);

@@ -139,21 +139,6 @@ static gap largest_gap(const sweep* s, uint64_t alignment) {
   return found;
 }
 
-// The pieces of scratch of |node| are [first, end).
-static size_t first_scratch(const stow_plan* plan, stow_node node) {
-  size_t low = 0;
-  size_t high = plan->scratch_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (plan->scratch[middle].node < node) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 // Everything is live but scratch |which| of the node.
 static void leave_out(sweep* s, size_t which, size_t first) {
   const stowi_plan_scratch* scratch = s->plan->scratch;
@@ -190,14 +175,27 @@ static void enlarge(sweep* s, size_t which, size_t first, const stowi_effects_of
   s->at_limit = others + ends_at(scratch, s->limit);
 }
 
-static void enlarge_all(sweep* s) {
+// Both scratch and offers are in order of nodes; steps are not.
+static void index_scratch(const sweep* s) {
   const stow_plan* plan = s->plan;
   for (uint32_t step = 0; step < plan->step_count; ++step) {
-    size_t count;
+    s->room->scratch[step] = NO_BLOCK;
+  }
+  for (size_t i = plan->scratch_count; i-- > 0;) {
+    s->room->scratch[plan->scratch[i].step] = (uint32_t)i;
+  }
+}
+
+static void enlarge_all(sweep* s) {
+  const stow_plan* plan = s->plan;
+  index_scratch(s);
+  for (uint32_t step = 0; step < plan->step_count; ++step) {
+    size_t first = s->room->scratch[step];
+    size_t count = 0;
     const stowi_effects_offer_entry* offers =
-        stowi_effects_offers(s->effects, plan->order[step], &count);
-    size_t first = count == 0 ? plan->scratch_count : first_scratch(plan, plan->order[step]);
-    for (size_t i = first; i < plan->scratch_count && plan->scratch[i].step == step; ++i) {
+        first == NO_BLOCK ? NULL : stowi_effects_offers(s->effects, plan->order[step], &count);
+    for (size_t i = first; count != 0 && i < plan->scratch_count && plan->scratch[i].step == step;
+         ++i) {
       enlarge(s, i, first, offers, count);
     }
   }
@@ -209,6 +207,7 @@ void stowi_plan_gaps_free(stowi_plan_gaps* room, stow_allocator allocator) {
   STOWI_ARRAY_FREE(allocator, room->blocks, room->capacity);
   STOWI_ARRAY_FREE(allocator, room->live, room->capacity);
   STOWI_ARRAY_FREE(allocator, room->first, room->steps);
+  STOWI_ARRAY_FREE(allocator, room->scratch, room->steps);
   *room = (stowi_plan_gaps){0};
 }
 
@@ -225,8 +224,10 @@ static stow_status reserve(stowi_plan_gaps* room, const stow_plan* plan, stow_al
   room->blocks = STOWI_ARRAY(allocator, block, most);
   room->live = STOWI_ARRAY(allocator, block, most);
   room->first = STOWI_ARRAY(allocator, uint32_t, steps);
-  return room->blocks != NULL && room->live != NULL && room->first != NULL ? STOW_OK
-                                                                           : STOW_ERR_OUT_OF_MEMORY;
+  room->scratch = STOWI_ARRAY(allocator, uint32_t, steps);
+  bool is_there =
+      room->blocks != NULL && room->live != NULL && room->first != NULL && room->scratch != NULL;
+  return is_there ? STOW_OK : STOW_ERR_OUT_OF_MEMORY;
 }
 
 stow_status stowi_plan_enlarge_scratch_in(stow_plan* plan, const stow_effects* effects,
