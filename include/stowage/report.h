@@ -2,11 +2,11 @@
 // libstowage-report.
 //
 // A picture holds everything that can be drawn of a plan: buffers over time, the values in them,
-// the load and its peak. It is made from a graph and its plan, or from rows and their placement,
-// and refers to neither afterwards. All formats are written from it: a page for browsers, SVG for
-// papers, text for terminals, a trace for ui.perfetto.dev, and JSON (docs/view-format.md). A diff
-// compares two pictures of any origin and is written as text, JSON or Markdown (docs/diff.md); it
-// borrows both.
+// the load and its peak. It is made from a graph and its plan, from a formula plan, or from rows
+// and their placement, and refers to none of them afterwards. All formats are written from it: a
+// page for browsers, SVG for papers, text for terminals, a trace for ui.perfetto.dev, and JSON
+// (docs/view-format.md). A diff compares two pictures of any origin and is written as text, JSON or
+// Markdown (docs/diff.md); it borrows both.
 //
 // Output goes to a stow_writer, so this library opens no files. Pictures and diffs are not changed
 // by writing them; threads may write the same one at the same time. Plans are drawn as they are:
@@ -35,6 +35,7 @@
 
 #include <stowage/csv.h>
 #include <stowage/effects.h>
+#include <stowage/formula.h>
 #include <stowage/plan.h>
 
 #ifdef __cplusplus
@@ -77,6 +78,22 @@ static inline void stow_picture_plan_init(stow_picture_plan* from) {
   stow_picture_plan_defaults(from);
 }
 
+typedef struct stow_picture_formula {
+  size_t struct_size;
+  const stow_formula* formula;   // required
+  stow_formula_effects effects;  // with which it was made; `with` clauses
+  size_t point;                  // which is drawn; SIZE_MAX: the one with the largest arena
+  bool is_one_point;             // page and data have that point only, no curves; false
+  const char* source;            // file name to show; ""
+  const char* title;             // NULL: the graph's name
+  bool is_model;                 // the graph was imported; false
+} stow_picture_formula;
+STOW_API void stow_picture_formula_defaults(stow_picture_formula* from);
+static inline void stow_picture_formula_init(stow_picture_formula* from) {
+  from->struct_size = sizeof(*from);
+  stow_picture_formula_defaults(from);
+}
+
 typedef struct stow_picture_rows {
   size_t struct_size;
   const stow_csv* csv;
@@ -97,15 +114,19 @@ static inline void stow_picture_rows_init(stow_picture_rows* from) {
 }
 
 // Make a picture. STOW_ERR_LIMIT if a size or step is 2^53 or more, because numbers are doubles in
-// programs that read pictures. Free the result with stow_picture_destroy. O(n log n).
+// programs that read pictures. Free the result with stow_picture_destroy. O(n log n), for each
+// point of a formula plan; of more than 2,048 points only some are drawn.
 STOW_API stow_status stow_picture_from_plan(const stow_picture_plan* from, stow_allocator allocator,
                                             stow_diag* diag, stow_picture** out_picture);
+STOW_API stow_status stow_picture_from_formula(const stow_picture_formula* from,
+                                               stow_allocator allocator, stow_diag* diag,
+                                               stow_picture** out_picture);
 STOW_API stow_status stow_picture_from_rows(const stow_picture_rows* from, stow_allocator allocator,
                                             stow_diag* diag, stow_picture** out_picture);
 STOW_API void stow_picture_destroy(stow_picture* picture);
 
 // Adds a comparison with |then|, an earlier picture, which must outlive |picture|: all formats then
-// show what changed. At most once per picture.
+// show what changed. At most once per picture, and not with curves: STOW_ERR_INVALID_ARGUMENT.
 STOW_API stow_status stow_picture_compare(stow_picture* picture, const stow_picture* then,
                                           stow_diag* diag);
 

@@ -98,6 +98,10 @@ class stow_picture_rows(Sized):
                 ("plan", stow_str)]
 
 
+class stow_dim_range(ctypes.Structure):
+    _fields_ = [("min", c_int64), ("max", c_int64), ("step", c_int64)]
+
+
 class stow_type(ctypes.Structure):
     _fields_ = [("dtype", c_int), ("rank", c_uint32), ("dims", c_int64 * 16)]
 
@@ -170,6 +174,43 @@ class stow_picture_plan(Sized):
                 ("is_model", c_bool), ("has_shared_params", c_bool)]
 
 
+class stow_formula_effects(ctypes.Structure):
+    _fields_ = [("begin", c_void_p), ("end", c_void_p), ("user", c_void_p)]
+
+
+class stow_formula_options(Sized):
+    _fields_ = [("struct_size", c_size_t), ("plan", c_void_p), ("effects", stow_formula_effects),
+                ("most_plans", c_uint32)]
+
+
+class stow_formula_info(Sized):
+    _fields_ = [("struct_size", c_size_t), ("graph_name", stow_str), ("fingerprint", c_uint64),
+                ("point_count", c_size_t), ("region_count", c_size_t), ("plan_count", c_size_t),
+                ("buffer_count", c_size_t), ("largest_arena", c_uint64),
+                ("largest_point", c_size_t), ("worst_point", c_size_t), ("alignment", c_uint64)]
+
+
+class stow_formula_point(Sized):
+    _fields_ = [("struct_size", c_size_t), ("arena_size", c_uint64), ("load", c_uint64),
+                ("region", c_size_t)]
+
+
+class stow_formula_region(Sized):
+    _fields_ = [("struct_size", c_size_t), ("planned_at", c_size_t), ("point_count", c_size_t),
+                ("box_count", c_size_t), ("buffer_count", c_size_t), ("edge_count", c_size_t),
+                ("worst_point", c_size_t), ("sum_count", c_size_t), ("slack", c_uint64)]
+
+
+class stow_fit_point(ctypes.Structure):
+    _fields_ = [("kind", c_int), ("arena_size", c_uint64), ("load", c_uint64)]
+
+
+class stow_picture_formula(Sized):
+    _fields_ = [("struct_size", c_size_t), ("formula", c_void_p),
+                ("effects", stow_formula_effects), ("point", c_size_t), ("is_one_point", c_bool),
+                ("source", c_char_p), ("title", c_char_p), ("is_model", c_bool)]
+
+
 class stow_prepare_options(Sized):
     _fields_ = [("struct_size", c_size_t), ("threads", c_uint32), ("kernels", c_void_p),
                 ("fastest", c_bool), ("pack", c_int)]
@@ -235,6 +276,10 @@ void stow_picture_plan_defaults(stow_picture_plan*);
 stow_status stow_picture_from_plan(const stow_picture_plan*, stow_allocator, stow_diag*,
   stow_picture**);
 
+void stow_picture_formula_defaults(stow_picture_formula*);
+stow_status stow_picture_from_formula(const stow_picture_formula*, stow_allocator, stow_diag*,
+  stow_picture**);
+
 bool stow_dtype_from_name(stow_str, stow_dtype*);
 const char* stow_dtype_name(stow_dtype);
 stow_status stow_graph_create(stow_str, const stow_ops*, stow_allocator, stow_diag*, stow_graph**);
@@ -253,6 +298,12 @@ stow_status stow_graph_add_output(stow_graph*, stow_value, stow_diag*);
 stow_status stow_graph_bind(stow_graph*, const stow_str*, const int64_t*, size_t, stow_diag*);
 stow_dims* stow_graph_edit_dims(stow_graph*);
 const stow_dims* stow_graph_dims(const stow_graph*);
+stow_status stowi_graph_copy(const stow_graph*, stow_allocator, stow_diag*, stow_graph**);
+size_t stow_dims_symbol_count(const stow_dims*);
+size_t stow_dims_find_symbol(const stow_dims*, stow_str);
+stow_status stow_dims_set_range(stow_dims*, size_t, const stow_dim_range*);
+bool stow_dims_range(const stow_dims*, size_t, stow_dim_range*);
+bool stow_dim_range_trim(stow_dim_range*);
 int64_t stow_dim_symbol(stow_dims*, stow_str);
 stow_status stow_dim_print(const stow_dims*, stow_dim, stow_writer);
 stow_status stow_type_bytes(const stow_type*, uint64_t*);
@@ -285,6 +336,8 @@ void stow_model_give_back(const stow_model*, const void*, size_t);
 stow_status stow_import_request_create(stow_allocator, stow_diag*, stow_import_request**);
 void stow_import_request_destroy(stow_import_request*);
 stow_status stow_import_request_bind(stow_import_request*, stow_str, int64_t, stow_diag*);
+stow_status stow_import_request_bind_range(stow_import_request*, stow_str,
+  const stow_dim_range*, stow_diag*);
 stow_status stow_import_request_bind_rest(stow_import_request*, int64_t, stow_diag*);
 stow_status stow_import_request_value(stow_import_request*, stow_str, const int64_t*, size_t,
   stow_diag*);
@@ -328,10 +381,33 @@ stow_slot stow_plan_occupied_slot(const stow_plan*, stow_value, uint32_t);
 stow_status stow_start_from_plan(const stow_plan*, stow_allocator, stow_diag*, stow_start**);
 void stow_start_destroy(stow_start*);
 
+void stow_formula_options_defaults(stow_formula_options*);
+stow_status stow_formula_make(const stow_graph*, const stow_formula_options*, stow_allocator,
+  stow_diag*, stow_formula**);
+void stow_formula_destroy(stow_formula*);
+stow_status stow_formula_check(const stow_formula*, const stow_formula_effects*, stow_allocator,
+  stow_diag*);
+size_t stow_formula_symbol_count(const stow_formula*);
+stow_str stow_formula_symbol(const stow_formula*, size_t, stow_dim_range*);
+stow_status stow_formula_describe(const stow_formula*, stow_formula_info*);
+bool stow_formula_point_values(const stow_formula*, size_t, int64_t*);
+stow_status stow_formula_find_point(const stow_formula*, const int64_t*, size_t*);
+stow_status stow_formula_describe_point(const stow_formula*, size_t, stow_formula_point*);
+stow_status stow_formula_describe_region(const stow_formula*, size_t, stow_formula_region*);
+bool stow_formula_box(const stow_formula*, size_t, size_t, int64_t*, int64_t*);
+stow_status stow_formula_write_sum(const stow_formula*, size_t, size_t, stow_writer);
+stow_status stow_formula_at(const stow_formula*, size_t, const stow_graph*, const stow_effects*,
+  stow_allocator, stow_diag*, stow_plan**);
+stow_status stow_formula_fit(stow_formula*, uint64_t, const stow_formula_options*, stow_allocator,
+  stow_diag*, stow_fit_point*, size_t*);
+stow_status stow_formula_write(const stow_formula*, stow_plan_format, stow_writer);
+stow_status stow_formula_write_c(const stow_formula*, const char*, stow_writer, stow_diag*);
+
 stow_status stow_prepare(const stow_graph*, const stow_prepare_options*, stow_allocator,
   stow_diag*, stow_prepared**);
 void stow_prepared_destroy(stow_prepared*);
 stow_effects* stow_prepared_effects(stow_prepared*);
+stow_formula_effects stow_prepared_formula_effects(stow_prepared*);
 stow_status stow_folded_create(const stow_graph*, const stow_graph*, const stow_prepare_options*,
   stow_allocator, stow_diag*, stow_folded**);
 void stow_folded_destroy(stow_folded*);
@@ -365,6 +441,9 @@ stow_status stowi_request_check_alias(const stow_plan*, const stow_graph*,
 
 on_progress = ctypes.CFUNCTYPE(c_bool, c_void_p, ctypes.POINTER(stow_place_progress))
 on_copied = ctypes.CFUNCTYPE(None, c_void_p, c_uint32, c_void_p, c_size_t)
+begin_effects = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, stow_allocator, c_void_p,
+                                 ctypes.POINTER(c_void_p))
+end_effects = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 place = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, stow_allocator, c_void_p, c_void_p)
 
 _PLAIN = {"void": None, "bool": c_bool, "int64_t": c_int64, "uint32_t": c_uint32,

@@ -11,7 +11,7 @@ import numpy as np
 from . import _c
 from ._c import lib
 from ._call import Borrowed, Error, Handle, call, integer, make, mapping
-from ._types import make_type
+from ._types import make_type, read_binding
 from .graphs import Graph
 
 # stow_import_issue_kind
@@ -43,6 +43,7 @@ class Source:
         self.is_model = is_model
         self.model = model
         self.issues = issues
+        self.has_ranges = _has_ranges(graph)
 
     def require_weights(self):
         """Raises an Error if a weight has no data: a plan needs none, a run does."""
@@ -56,6 +57,14 @@ class Source:
         because = "; ".join(reasons) or "a run needs params with data="
         raise ModelError(f"{self.label}: weights without data: {listed}: {because}", 6, (),
                          self.issues)
+
+
+def _has_ranges(graph):
+    """Whether symbols have ranges instead of values."""
+    dims, found = lib.stow_graph_dims(graph), _c.stow_dim_range()
+    return lib.stow_graph_require_bound(graph, None) != 0 and any(
+        lib.stow_dims_range(dims, i, ctypes.byref(found))
+        for i in range(lib.stow_dims_symbol_count(dims)))
 
 
 def _name(graph, value):
@@ -90,8 +99,13 @@ def _dim(name, value):
 
 
 def _ask(request, bind, bind_rest, values, shapes):
-    for name, number in mapping("bind", bind):
-        call(lib.stow_import_request_bind, request, Borrowed(name), _dim(f"bind: {name}", number))
+    for name, value in mapping("bind", bind):
+        given = read_binding(f"bind: {name}", value)
+        if isinstance(given, int):
+            call(lib.stow_import_request_bind, request, Borrowed(name), given)
+        else:
+            call(lib.stow_import_request_bind_range, request, Borrowed(name),
+                 ctypes.byref(given))
     if bind_rest is not None:
         call(lib.stow_import_request_bind_rest, request, _dim("bind_rest", bind_rest))
     for name, value in mapping("values", values):
@@ -137,7 +151,9 @@ def _import(model, label, **asked):
     imported = Handle(make(lib.stow_import_model, model, request, _c.heap, where=label),
                       lib.stow_import_destroy, model)
     graph = lib.stow_import_graph(imported)
-    if graph is None or lib.stow_graph_require_bound(graph, None) != 0:
+    is_ready = graph is not None and not _symbols(imported)
+    if not is_ready or (lib.stow_graph_require_bound(graph, None) != 0
+                        and not _has_ranges(graph)):
         raise _obstacle(label, imported)
     return Source(Handle(graph, lambda _: None, imported), label, True, model, _issues(imported))
 

@@ -1,6 +1,7 @@
 """Tensor types: dtypes of NumPy and of graphs, shapes as dims."""
 
 import ctypes
+import re
 
 import numpy as np
 
@@ -64,3 +65,26 @@ def shape_of(graph, found):
 
 def type_at(graph, value):
     return ctypes.cast(lib.stow_graph_type(graph, value), ctypes.POINTER(_c.stow_type))[0]
+
+
+def read_binding(name, value):
+    """A number, or a stow_dim_range: of `range(32, 1281, 32)`, or as the command has it,
+    "32..1280/32"."""
+    if isinstance(value, str):
+        numbers = re.fullmatch(r"(\d+)\.\.(\d+)(?:/(\d+))?", value)
+        if numbers is None:
+            raise TypeError(f"{name}: expected an integer, a range, or a text such as '1..512', "
+                            f"not {value!r}")
+        first, last, step = (int(number) for number in numbers.groups("1"))
+    elif isinstance(value, range):
+        first, last, step = value.start, value.stop - 1, value.step
+        if step < 1 or first % step != 0:
+            raise ValueError(f"{name}: {value!r}: expected multiples of a positive step")
+    else:
+        return integer(name, value, 0, 2**63 - 1)
+    if not 0 <= first <= last < 2**63 or not 0 < step < 2**63:
+        raise ValueError(f"{name}: {value!r} is empty, or no range of dims")
+    result = _c.stow_dim_range(first, last, step)
+    if not lib.stow_dim_range_trim(ctypes.byref(result)):
+        raise ValueError(f"{name}: {value!r} has no multiple of its step, or ends above 2^40")
+    return result.min if result.min == result.max else result

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from . import _c
 from ._c import lib
 from ._call import Borrowed, Error, Handle, Made, call, check, diag, integer, make, written
-from ._types import dtype_name, make_type, numpy_dtype, shape_of, type_at
+from ._types import dtype_name, make_type, numpy_dtype, read_binding, shape_of, type_at
 
 _KINDS = {"int": 0, "float": 1, "bool": 2, "str": 3, "ints": 4, "floats": 5}  # stow_attr_kind
 
@@ -215,14 +215,26 @@ class Graph:
         for value in values:
             call(lib.stow_graph_add_output, self._handle, self._number(value))
 
-    def bind(self, **symbols: int) -> Graph:
-        """Gives symbols their values: `g.bind(batch=1)`. Returns the graph."""
+    def bind(self, **symbols: Union[int, range, str]) -> Graph:
+        """Gives symbols their values: `g.bind(batch=1)`; or ranges, such as `range(1, 513)` or
+        "1..512". Returns the graph."""
         if self._is_frozen:
             raise Error(f"graph @{self.name} has been planned, and can no longer change")
-        names = [Borrowed(name) for name in symbols]
+        given = {name: read_binding(name, value) for name, value in symbols.items()}
+        for name, value in given.items():
+            if isinstance(value, _c.stow_dim_range):
+                self._set_range(name, value)
+        bound = {name: value for name, value in given.items() if isinstance(value, int)}
+        names = [Borrowed(name) for name in bound]
         table = (_c.stow_str * len(names))(*(name._as_parameter_ for name in names))
-        numbers = (ctypes.c_int64 * len(names))(*(integer(name, number, 0, 2**63 - 1)
-                                                  for name, number in symbols.items()))
-        if names:
+        numbers = (ctypes.c_int64 * len(names))(*bound.values())
+        if given:
             call(lib.stow_graph_bind, self._handle, table, numbers, len(names))
         return self
+
+    def _set_range(self, name, value):
+        dims = lib.stow_graph_edit_dims(self._handle)
+        symbol = lib.stow_dims_find_symbol(dims, Borrowed(name))
+        if symbol == _c.NONE:
+            raise Error(f"graph @{self.name} has no symbol {name!r}", 6)
+        check(lib.stow_dims_set_range(dims, symbol, ctypes.byref(value)), diag(), name)

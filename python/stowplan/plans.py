@@ -9,7 +9,7 @@ import itertools
 import os
 from pathlib import Path
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence, TypedDict,
-                    Union)
+                    Union, overload)
 
 import numpy as np
 import numpy.typing as npt
@@ -26,12 +26,14 @@ from .placement import strategy_table
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from .formulas import FormulaPlan
+
 _POLICIES = {"keep": 1, "consume": 2, "external": 3}  # stow_io_policy
 _WEIGHTS = {None: 0, "arena": 1, "file": 2}  # stowi_request_weights
 _KERNELS = {None: 0, "none": 1, "stowage": 2, "fastest": 3}  # stowi_request_kernels
 _PACKS = {None: 1, "never": 0, "auto": 1, "always": 2}  # stow_pack
 _ORDERS = {"given": 0, "auto": 1}  # stow_order
-_SAVED, _REPORT, _JSON, _CSV = range(4)  # stow_plan_format
+SAVED, _REPORT, JSON, _CSV = range(4)  # stow_plan_format
 
 
 def _presets():
@@ -50,7 +52,7 @@ class Job:
     def __init__(self, source, options, threads=None):
         self.source = source
         self.choices = _choices(options)
-        self.prepared = self.prepare = self.rewritten = self.stamp = None
+        self.prepared = self.prepare = self.rewritten = self.stamp = self.effects = None
         is_model, choices = source.is_model, ctypes.byref(self.choices)
         self.in_file = is_model or threads is not None
         self.graph = source.graph
@@ -60,8 +62,11 @@ class Job:
             self.prepare = lib.stowi_request_prepare(choices, self.in_file)
             self.prepare.threads = threads or 1
             self.in_file = True
-        self.effects = self._effects()
-        self.aliases = _set_ports(self, options["io"], options["alias"])
+        self.policies = {name: word("io", policy, _POLICIES) for name, policy in (
+            options["io"].items() if isinstance(options["io"], dict) else ())}
+        self.aliases = [Alias(*names) for names in mapping("alias", options["alias"])]
+        if not source.has_ranges:
+            self.prepared, self.effects = self.effects_of(self.graph)
 
     def _rewrite(self):
         options = lib.stowi_request_rewrite_options(ctypes.byref(self.choices.rewrite))
@@ -74,15 +79,40 @@ class Job:
             self.stamp = ctypes.create_string_buffer(256)
             lib.stow_rewritten_stamp(self.rewritten, self.stamp)
 
-    def _effects(self):
-        where = self.source.label
-        if self.prepare is None:
-            return Handle(make(lib.stow_effects_create, self.graph, _c.heap, where=where),
-                          lib.stow_effects_destroy, self.graph)
-        self.prepared = Handle(
-            make(lib.stow_prepare, self.graph, ctypes.byref(self.prepare), _c.heap, where=where),
-            lib.stow_prepared_destroy, self.graph)
-        return Handle(lib.stow_prepared_effects(self.prepared), lambda _: None, self.prepared)
+    def effects_of(self, graph, begin=None):
+        """What is prepared, or None, and the effects of a graph. |begin| makes them at a point."""
+        where, prepared = self.source.label, None
+        if begin is not None or self.prepare is None:
+            effects = Handle(make(begin or lib.stow_effects_create, graph, _c.heap, where=where),
+                             lib.stow_effects_destroy, graph)
+        else:
+            prepared = Handle(
+                make(lib.stow_prepare, graph, ctypes.byref(self.prepare), _c.heap, where=where),
+                lib.stow_prepared_destroy, graph)
+            effects = Handle(lib.stow_prepared_effects(prepared), lambda _: None, prepared)
+        for name, policy in self.policies.items():
+            call(lib.stowi_request_set_policy, effects, graph, Borrowed(name), policy, where="io")
+        for alias in self.aliases:
+            alias.set(effects, graph)
+        return prepared, effects
+
+
+class Alias:
+    """Outputs in the bytes of inputs."""
+
+    def __init__(self, output, given):
+        self.output = output
+        self._names = Borrowed(output), Borrowed(given)
+        self.pair = _c.stowi_request_alias(*(name._as_parameter_ for name in self._names))
+        call(lib.stowi_request_check_pattern, ctypes.byref(self.pair), where="alias")
+
+    def set(self, effects, graph):
+        count, found = ctypes.c_size_t(), diag()
+        check(lib.stowi_request_set_alias(effects, graph, ctypes.byref(self.pair),
+                                          ctypes.byref(found), ctypes.byref(count)),
+              found, "alias")
+        if count.value == 0:
+            raise Error(f"alias: unknown output {self.output!r}", 6)
 
 
 def _choices(options):
@@ -104,27 +134,7 @@ def _choices(options):
     return choices
 
 
-def _set_ports(job, policies, aliases):
-    """Policies of single values, and outputs in the bytes of inputs."""
-    for name, policy in (policies.items() if isinstance(policies, dict) else ()):
-        call(lib.stowi_request_set_policy, job.effects, job.graph, Borrowed(name),
-             word("io", policy, _POLICIES), where="io")
-    kept = []
-    for output, given in mapping("alias", aliases):
-        names = Borrowed(output), Borrowed(given)
-        alias = _c.stowi_request_alias(*(name._as_parameter_ for name in names))
-        kept.append((alias, names))
-        call(lib.stowi_request_check_pattern, ctypes.byref(alias), where="alias")
-        count, found = ctypes.c_size_t(), diag()
-        check(lib.stowi_request_set_alias(job.effects, job.graph, ctypes.byref(alias),
-                                          ctypes.byref(found), ctypes.byref(count)),
-              found, "alias")
-        if count.value == 0:
-            raise Error(f"alias: unknown output {output!r}", 6)
-    return [alias for alias, _ in kept], kept
-
-
-def _plan_options(job, given):
+def plan_options(job, given):
     options = _c.stow_plan_options()
     lib.stow_plan_options_defaults(ctypes.byref(options), job.choices.preset)
     leaves = lib.stowi_request_leaves_weights(ctypes.byref(job.choices), job.in_file)
@@ -241,7 +251,7 @@ class Plan(Made, Picture):
 
     def to_json(self) -> str:
         """As `stowage plan --format json --hints never`."""
-        return self._write(_JSON)
+        return self._write(JSON)
 
     def to_csv(self) -> str:
         """A row per buffer, for `solve` and other placement programs."""
@@ -254,7 +264,7 @@ class Plan(Made, Picture):
 
     def to_text(self) -> str:
         """The saved plan: what `save` writes, and `stowage check` and `run` read."""
-        return self._write(_SAVED)
+        return self._write(SAVED)
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Writes the plan, as `stowage plan --format plan -o PATH` does."""
@@ -275,7 +285,7 @@ class Plan(Made, Picture):
 
 def make_plan(job, given):
     """Plans a job and proves the plan."""
-    options = _plan_options(job, given)
+    options = plan_options(job, given)
     start = given["start"]
     if start is not None:
         if not isinstance(start, Plan):
@@ -290,8 +300,9 @@ def make_plan(job, given):
                                     ctypes.byref(found), ctypes.byref(out))
     check(status, found, where)
     handle = Handle(out.value, lib.stow_plan_destroy)
-    for alias in job.aliases[0]:
-        call(lib.stowi_request_check_alias, handle, job.graph, ctypes.byref(alias), where="alias")
+    for alias in job.aliases:
+        call(lib.stowi_request_check_alias, handle, job.graph, ctypes.byref(alias.pair),
+             where="alias")
     found = diag()
     check(lib.stow_plan_check(handle, job.graph, job.effects, _c.heap, ctypes.byref(found), None),
           found, where)
@@ -347,15 +358,24 @@ def all_options(given):
     return {**DEFAULTS, **given}
 
 
+@overload
 def plan(model: Any, *, bind: Optional[Mapping[str, int]] = None, bind_rest: Optional[int] = None,
          values: Optional[Mapping[str, npt.ArrayLike]] = None,
          shapes: Optional[Mapping[str, Sequence[int]]] = None, graph: Optional[str] = None,
-         **options: Unpack[Options]) -> Plan:
+         **options: Unpack[Options]) -> Plan: ...
+@overload
+def plan(model: Any, *, bind: Mapping[str, Union[int, range, str]],
+         bind_rest: Optional[int] = None, values: Optional[Mapping[str, npt.ArrayLike]] = None,
+         shapes: Optional[Mapping[str, Sequence[int]]] = None, graph: Optional[str] = None,
+         **options: Unpack[Options]) -> FormulaPlan: ...
+def plan(model, *, bind=None, bind_rest=None, values=None, shapes=None, graph=None, **options):
     """Plans a model or graph, as `stowage plan` does; returns a Plan.
 
     model      the path of an ONNX model or a `.stow` text, the bytes of a model, an
                onnx.ModelProto, or a Graph
-    bind       {symbol: number} for dims of inputs; bind_rest is for all others
+    bind       {symbol: number} for dims of inputs; bind_rest is for all others. With a range,
+               such as {"seq": range(1, 513)} or {"seq": "32..1280/32"}, a FormulaPlan is
+               returned, one plan for all of them
     values     {input: array} that shapes depend on
     shapes     {tensor: dims}, the largest ones of tensors whose shapes depend on data
     graph      the name of one graph of several in a text
@@ -378,4 +398,8 @@ def plan(model: Any, *, bind: Optional[Mapping[str, int]] = None, bind_rest: Opt
     given = all_options(options)
     source = open_source(model, bind=bind, bind_rest=bind_rest, values=values, shapes=shapes,
                          graph=graph)
-    return make_plan(Job(source, given), given)
+    job = Job(source, given)
+    if not source.has_ranges:
+        return make_plan(job, given)
+    from .formulas import make_formula  # which needs Plan
+    return make_formula(job, given)

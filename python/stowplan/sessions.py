@@ -12,7 +12,7 @@ import numpy.typing as npt
 from . import _c
 from ._c import lib
 from ._call import Borrowed, Error, Handle, call, check, diag, integer, make
-from ._sources import open_source
+from ._sources import ModelError, open_source
 from ._types import dtype_name, is_packed, numpy_dtype, type_at
 from .plans import Job, Options, Plan, all_options, make_plan
 
@@ -94,6 +94,8 @@ class Session:
                              graph=graph)
         source.require_weights()
         self._lock = threading.Lock()
+        if source.has_ranges:
+            raise ModelError(f"{source.label}: a session is for one shape; bind= has a range", 1)
         self._job = Job(source, given, threads=integer("threads", threads, 1, 256))
         self.plan = make_plan(self._job, given)
         if not self.plan.fits:

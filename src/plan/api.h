@@ -94,4 +94,23 @@ STOWI_SHARED void stowi_plan_mover_destroy(stowi_plan_mover* mover);
 STOWI_SHARED stow_status stowi_plan_mover_to(stowi_plan_mover* mover, size_t point, stow_diag* diag,
                                              const stow_plan** out_plan);
 
+// The graph of a formula plan, with its symbols.
+STOWI_SHARED const stow_graph* stowi_plan_formula_graph(const stow_formula* formula);
+// A plan at a point: everything is borrowed until the visitor returns. Another status than STOW_OK
+// ends the visit.
+typedef struct stowi_plan_formula_stop {
+  size_t point;
+  const stow_graph* bound;
+  const stow_effects* effects;
+  const stow_plan* plan;
+} stowi_plan_formula_stop;
+typedef stow_status (*stowi_plan_formula_visitor)(void* user, const stowi_plan_formula_stop* stop,
+                                                  stow_diag* diag);
+// Calls |visit| at each of |points|, in their order. |effects| as in stow_formula_options.
+STOWI_SHARED stow_status stowi_plan_formula_visit(const stow_formula* formula,
+                                                  const stow_formula_effects* effects,
+                                                  const size_t* points, size_t count,
+                                                  stow_allocator allocator, stow_diag* diag,
+                                                  stowi_plan_formula_visitor visit, void* user);
+
 #endif  // STOWAGE_SRC_PLAN_API_H_

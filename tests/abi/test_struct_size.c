@@ -19,6 +19,7 @@ TEST(DefaultsEndAtTheStructSize) {
   CHECK_EVERY_SIZE(stow_op_desc, SHORTEST, stow_op_desc_defaults(out));
   CHECK_EVERY_SIZE(stow_report_options, SHORTEST, stow_report_options_defaults(out));
   CHECK_EVERY_SIZE(stow_picture_plan, SHORTEST, stow_picture_plan_defaults(out));
+  CHECK_EVERY_SIZE(stow_picture_formula, SHORTEST, stow_picture_formula_defaults(out));
   CHECK_EVERY_SIZE(stow_picture_rows, SHORTEST, stow_picture_rows_defaults(out));
   for (int preset = 0; preset < STOW_PRESET_COUNT; ++preset) {
     CHECK_EVERY_SIZE(stow_plan_options, SHORTEST,

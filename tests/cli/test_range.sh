@@ -105,6 +105,65 @@ else
   skip "no C compiler"
 fi
 
+# Pictures
+for format in html json svg ascii trace; do
+  run view "$work/turn.stow" --at seq=5 --format $format -o "$work/v.$format"
+  expect 0 "APointAs_$format"
+  silent
+  if grep -q 'seq=5' "$work/v.$format"; then pass; else fail "the point is not named"; fi
+done
+name=EveryPointIsDrawnAsItIsAlone
+mkdir "$work/points"
+seq=1
+while [ $seq -le 20 ]; do
+  run view "$work/turn.stow" --at seq=$seq --json -o "$work/points/$((seq - 1)).json"
+  expect 0 "APoint$seq"
+  seq=$((seq + 1))
+done
+if command -v python3 >/dev/null 2>&1; then
+  if found=$(python3 "$(dirname "$0")/check_view.py" range "$work/v.json" "$work/points" 2>&1); then
+    pass
+  else
+    fail "$found"
+  fi
+else
+  skip "no Python"
+fi
+run view "$work/turn.stow" --ascii
+expect 0 TheLargestArenaByDefault
+says "turn, seq=20"
+complains "note: drawn at seq=20, where the arena is largest; --at gives another point"
+run view "$examples/encoder.onnx" --bind batch=1..2,length=2..8/2 --at length=4,batch=2 --svg
+expect 0 TwoSymbols
+says "encoder.onnx, batch=2,length=4"
+run view "$work/turn.stow" --at seq=21 --svg
+expect 2 NoSuchPoint
+complains "--at: the range does not have this point"
+run view "$work/turn.stow" --at past=21 --svg
+expect 2 NoSuchSymbol
+complains "--at: 'past' has no range"
+run view "$work/turn.stow" --at seq=1..2 --svg
+expect 2 SeveralPoints
+complains "--at: 'seq' needs one value"
+run view "$examples/encoder.onnx" --bind batch=1..2,length=2..8/2 --at length=4 --svg
+expect 2 HalfAPoint
+complains "--at: 'batch' has a range too; give its value"
+run view "$work/turn.stow" --bind seq=3 --at seq=3 --svg
+expect 2 APointOfNoRange
+complains "--at: every symbol has one value"
+run view "$examples/buffers.csv" --at seq=3 --svg
+expect 2 APointOfRows
+complains "--at is for ranges"
+run view "$work/turn.stow" --capacity 1KiB --svg
+expect 2 NoCapacityInAPicture
+complains "for a range use stowage fit"
+run view "$work/turn.stow" --against "$work/mlp.stow" --svg
+expect 2 NoComparison
+complains "--against is for one shape"
+run diff "$work/turn.stow" "$work/turn.stow"
+expect 3 NoDifference
+complains "give each one value with --bind NAME=N"
+
 run fit "$work/mlp.stow" --capacity 12KiB
 expect 0 TheLargestThatFits
 says "largest         seq=10: fits; arena 12032 B, load 12032 B"

@@ -12,6 +12,7 @@ import traceback
 
 import checks_layout  # registers its checks
 import checks_picture  # registers its checks
+import checks_range  # registers its checks
 import checks_use  # registers its checks
 from bench import CHECKS, MODEL, TRANSFORMER, Bench
 from webdriver import Browser, find_browser

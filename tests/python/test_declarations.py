@@ -11,7 +11,7 @@ from stowplan import _c
 
 SOURCE = pathlib.Path(__file__).parents[2]
 HEADERS = ("stowage/stowage.h", "stowage/onnx.h", "stowage/exec.h", "stowage/report.h",
-           "request/api.h")
+           "graph/api.h", "request/api.h")
 
 
 def structs():

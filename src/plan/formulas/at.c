@@ -67,3 +67,60 @@ stow_status stow_formula_at(const stow_formula* formula, size_t point, const sto
   stow_formula_walk_destroy(walk);
   return status;
 }
+
+// ---------------------------------------------------------------------------------------------
+// One point after another
+
+typedef struct traveller {
+  const stow_formula* formula;
+  const stow_formula_effects* effects;
+  stow_allocator allocator;
+  stow_diag* diag;
+  stowi_plan_formula_visitor visit;
+  void* user;
+  stowi_graph_twin* twin;
+  stow_formula_walk* walk;
+  int64_t* values;  // of all symbols
+} traveller;
+
+static stow_status visit_point(const traveller* t, size_t point) {
+  const stow_graph* bound = stowi_graph_twin_graph(t->twin);
+  stow_effects* effects;
+  stow_plan* plan = NULL;
+  stowi_plan_formula_values(t->formula, point, t->values);
+  STOW_TRY(stowi_graph_twin_bind(t->twin, t->values, t->diag));
+  STOW_TRY(stowi_plan_formula_begin_effects(t->effects, bound, t->allocator, t->diag, &effects));
+  stow_formula_walk_to(t->walk, point);
+  stow_status status =
+      stowi_plan_formula_plan_at(t->walk, bound, effects, t->allocator, t->diag, &plan);
+  if (status == STOW_OK) {
+    stowi_plan_formula_stop stop = {point, bound, effects, plan};
+    status = t->visit(t->user, &stop, t->diag);
+  }
+  stow_plan_destroy(plan);
+  stowi_plan_formula_end_effects(t->effects, effects);
+  return status;
+}
+
+static stow_status travel(traveller* t, const size_t* points, size_t count) {
+  t->values = STOWI_ARRAY(t->allocator, int64_t, t->formula->all_symbols);
+  STOW_TRY(stowi_need_memory(t->values != NULL, t->diag));
+  STOW_TRY(stowi_graph_twin_create(t->formula->graph, t->allocator, t->diag, &t->twin));
+  STOW_TRY(stow_formula_walk_create(t->formula, t->allocator, t->diag, &t->walk));
+  for (size_t i = 0; i < count; ++i) {
+    STOW_TRY(visit_point(t, points[i]));
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_plan_formula_visit(const stow_formula* formula,
+                                     const stow_formula_effects* effects, const size_t* points,
+                                     size_t count, stow_allocator allocator, stow_diag* diag,
+                                     stowi_plan_formula_visitor visit, void* user) {
+  traveller t = {formula, effects, allocator, diag, visit, user, NULL, NULL, NULL};
+  stow_status status = travel(&t, points, count);
+  stow_formula_walk_destroy(t.walk);
+  stowi_graph_twin_destroy(t.twin);
+  STOWI_ARRAY_FREE(allocator, t.values, formula->all_symbols);
+  return status;
+}

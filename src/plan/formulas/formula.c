@@ -198,6 +198,8 @@ void stowi_plan_formula_values(const stow_formula* formula, size_t point, int64_
   }
 }
 
+const stow_graph* stowi_plan_formula_graph(const stow_formula* formula) { return formula->graph; }
+
 size_t stow_formula_symbol_count(const stow_formula* formula) { return formula->symbol_count; }
 
 stow_str stow_formula_symbol(const stow_formula* formula, size_t index, stow_dim_range* out_range) {

@@ -16,6 +16,7 @@
 
 #include "graph/api.h"
 #include "place/api.h"
+#include "plan/api.h"
 #include "plan/plan_internal.h"
 
 // A number that depends on the point: an expression in the twin's dims, or a table.

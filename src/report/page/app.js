@@ -8,6 +8,7 @@ const LEAST_BYTES = 16;
 class App {
   constructor(data) {
     this.model = makeModel(data);
+    this.range = data.range ? makeRange(data) : null;
     this.selected = -1;
     this.hover = -1;
     this.step = -1;
@@ -18,13 +19,18 @@ class App {
     this.selectedChange = null;
     this.showOld = this.model.against !== null;
     this.printing = false;
+    this.measure();
+    this.view = { ...this.busy };
+    this.depth = 0; // of the module path; 0: not yet asked for
+    this.asked = 0;
+  }
+
+  // What follows from the model.
+  measure() {
     this.texts = once(() => searchTexts(this.model));
     this.faint = new Uint8Array(this.model.buffers.count);
     this.full = this.fullView();
     this.busy = this.busyView();
-    this.view = { ...this.busy };
-    this.depth = 0; // of the module path; 0: not yet asked for
-    this.asked = 0;
   }
 
   fullView() {
@@ -64,19 +70,23 @@ class App {
     return THEMES[matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"];
   }
 
-  setColouring(name) {
+  // |pressed| are labels of the legend.
+  setColouring(name, pressed) {
     this.colouring = name;
     this.pressed.clear();
     if (name === "module" && this.depth === 0) this.depth = usefulDepth(this.model);
     this.colours = COLOURINGS[name].group(this.model, this.depth);
     this.colours.loads = groupLoads(this.model, this.colours.of, this.colours.groups.length);
+    this.colours.groups.forEach(({ label }, g) => {
+      if (pressed && pressed.has(label)) this.pressed.add(g);
+    });
     $("colour").value = name;
     $("depth").hidden = name !== "module";
     $("depth-value").textContent = this.depth;
     this.shade();
     showLegend(this);
     if (this.step >= 0) showStep(this);
-    if (this.table) this.table.refresh();
+    if (this.table) this.table.refresh(pressed !== undefined);
   }
 
   // Colours as the theme wants them; called again when it changes.
@@ -114,6 +124,7 @@ class App {
     this.asked = 0;
     this.arena.draw(this.whole);
     this.loadPicture.draw(this.whole);
+    if (this.curve) this.curve.draw();
     this.whole = false;
     this.arena.canvas.classList.toggle("fit", this.isFit(this.busy) || this.isFit(this.full));
   }
@@ -204,6 +215,37 @@ class App {
         (low + high - (y1 - y0)) / 2,
         (low + high + (y1 - y0)) / 2,
       );
+  }
+
+  // ---- other points of a range
+
+  // Draws the plan at another point. What is selected stays so, and so does what is in sight.
+  moveTo(point) {
+    const { model, range } = this;
+    const before = { full: this.full, busy: this.busy, peak: model.peak };
+    const id = this.selected < 0 ? -1 : model.buffers.id[this.selected];
+    const pressed = new Set([...this.pressed].map((g) => this.colours.groups[g].label));
+    const sameFrame = range.frameOf(point) === range.frameOf(range.point);
+    Object.assign(model, makeModel(range.dataAt(point)));
+    range.point = point;
+    this.hover = -1;
+    if (!sameFrame) this.selected = id < 0 ? -1 : model.buffers.id.indexOf(id);
+    const wasFit = ["full", "busy"].find((name) => this.isFit(before[name]));
+    this.measure();
+    if (wasFit) this.view = { ...this[wasFit] };
+    else {
+      const scale = this.full.y1 / before.full.y1;
+      this.setView(this.view.x0, this.view.x1, this.view.y0 * scale, this.view.y1 * scale);
+    }
+    this.arena.renew();
+    this.loadPicture.renew();
+    this.hits = findBuffers(model, this.texts(), $("search").value);
+    this.hitAt = -1;
+    this.showCount($("search").value);
+    this.setColouring(this.colouring, pressed);
+    showFacts(this);
+    showTensor(this);
+    this.selectStep(this.step === before.peak ? model.peak : this.step);
   }
 
   // ---- selections

@@ -14,17 +14,23 @@ function makeArena(app, canvas) {
   const context = canvas.getContext("2d", { alpha: false });
   const holder = { image: null, words: null };
   const { model } = app;
-  const { pieces, buffers, values } = model;
-  const order = largestFirst(pieces.count, (p) => occupied(model, p));
-  // The columns that every frame reads, in the order of drawing.
-  const sorted = { of: Int32Array.from(order, (p) => pieces.of[p]) };
-  for (const name of ["begin", "end", "low", "high"])
-    sorted[name] = Float64Array.from(order, (p) => pieces[name][p]);
-  sorted.guard = Float64Array.from(order, (p) => buffers.guard[pieces.of[p]]);
-  const shortName = makeNames(
-    model,
-    Array.from(order, (p) => pieces.of[p]),
-  );
+  let pieces, buffers, values, order, sorted, shortName;
+
+  // Takes the model as it is now.
+  function renew() {
+    ({ pieces, buffers, values } = model);
+    order = largestFirst(pieces.count, (p) => occupied(model, p));
+    // The columns that every frame reads, in the order of drawing.
+    sorted = { of: Int32Array.from(order, (p) => pieces.of[p]) };
+    for (const name of ["begin", "end", "low", "high"])
+      sorted[name] = Float64Array.from(order, (p) => pieces[name][p]);
+    sorted.guard = Float64Array.from(order, (p) => buffers.guard[pieces.of[p]]);
+    shortName = makeNames(
+      model,
+      Array.from(order, (p) => pieces.of[p]),
+    );
+  }
+  renew();
   let box = measure(canvas, ARENA_BOTTOM);
 
   const xOf = (step) =>
@@ -410,5 +416,5 @@ function makeArena(app, canvas) {
     drawAxes(theme);
   }
 
-  return { canvas, draw, xOf, yOf, stepAt, byteAt, box: () => box };
+  return { canvas, draw, renew, xOf, yOf, stepAt, byteAt, box: () => box };
 }

@@ -34,7 +34,7 @@ function showFacts(app) {
     facts.unshared > 0
       ? " −" + percent(Math.max(0, facts.unshared - facts.arena), facts.unshared)
       : "";
-  $("facts").append(
+  $("facts").replaceChildren(
     ...[
       bytes("Arena", facts.arena, "arena"),
       bytes(
@@ -76,25 +76,28 @@ function showFacts(app) {
     alignment: facts.alignment,
     ...facts.options,
   };
-  for (const [name, value] of Object.entries(details))
-    if (value !== null && value !== undefined)
-      $("options").append(
+  $("options").replaceChildren(
+    ...Object.entries(details)
+      .filter(([, value]) => value !== null && value !== undefined)
+      .map(([name, value]) =>
         make("div", {}, ...term(shownName(name, 60), shownName(String(value), 200))),
-      );
+      ),
+  );
 }
 
 // Options that were tried, and what each would save.
 function showHints(model) {
   const hints = model.data.hints || [];
   $("hints-box").hidden = !hints.length;
-  for (const { change, arena } of hints)
-    $("hints").append(
+  $("hints").replaceChildren(
+    ...hints.map(({ change, arena }) =>
       make(
         "div",
         { title: exactBytes(arena) },
         ...term(shownName(change, 200), signedBytes(arena - model.facts.arena)),
       ),
-    );
+    ),
+  );
 }
 
 function legendKey(name, label) {

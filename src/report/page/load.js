@@ -20,7 +20,14 @@ function makeLoadPicture(app, canvas) {
   const { model } = app;
   let box = measure(canvas, MARGIN.bottom);
 
-  const most = Math.max(1, model.facts.arena, model.facts.bound || 0, model.peakLoad) * 1.08;
+  let most;
+  // Takes the model as it is now.
+  function renew() {
+    most = Math.max(1, model.facts.arena, model.facts.bound || 0, model.peakLoad) * 1.08;
+    canvas.setAttribute("aria-valuemin", model.first);
+    canvas.setAttribute("aria-valuemax", model.last - 1);
+  }
+  renew();
   const xOf = (step) =>
     box.left + ((step - app.view.x0) / (app.view.x1 - app.view.x0)) * (box.right - box.left);
   const yOf = (bytes) => box.bottom - (bytes / most) * (box.bottom - box.top);
@@ -175,5 +182,5 @@ function makeLoadPicture(app, canvas) {
     drawAxes(theme);
   }
 
-  return { canvas, draw, xOf, yOf, stepAt, box: () => box };
+  return { canvas, draw, renew, xOf, yOf, stepAt, box: () => box };
 }

@@ -33,6 +33,7 @@ function readData() {
         shownName(String(data.stowage_view), 20) +
         ".",
     );
+  if (data.range) data.text = text.slice(0, text.lastIndexOf(',\n"range":')) + "}";
   return data;
 }
 
@@ -375,7 +376,8 @@ function summaryOf(model) {
   const live = liveAt(model, peak);
   const at = stepLabel(model, peak);
   let text =
-    "The arena takes " +
+    (model.data.at ? "At " + shownName(model.data.at, 120) + ", the" : "The") +
+    " arena takes " +
     bytesText(facts.arena) +
     " for " +
     plural(buffers.count, "buffer") +

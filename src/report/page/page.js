@@ -25,8 +25,6 @@ function start(data) {
   showFacts(app);
   app.arena = makeArena(app, $("arena"));
   app.loadPicture = makeLoadPicture(app, $("load"));
-  app.loadPicture.canvas.setAttribute("aria-valuemin", model.first);
-  app.loadPicture.canvas.setAttribute("aria-valuemax", model.last - 1);
   app.table = makeTable(app);
   app.table.refresh();
   attachTheme(app);
@@ -37,6 +35,7 @@ function start(data) {
   attachPrint(app);
   showTensor(app);
   app.selectStep(model.peak);
+  attachRange(app);
   if (model.against) {
     $("tab-changes").hidden = false;
     showChanges(app);

@@ -131,7 +131,7 @@ function makeTable(app) {
   }
 
   // Applies filter, legend and order; called when any of them changes.
-  function refresh() {
+  function refresh(keepsPlace) {
     const test = filterTest(model, app.texts(), $("filter").value);
     const rows = [];
     for (let b = 0; b < model.buffers.count; b++) if (app.singledOut(b) && test(b)) rows.push(b);
@@ -155,7 +155,7 @@ function makeTable(app) {
     body.style.height = Math.max(1, rows.length) * ROW_HEIGHT + "px";
     for (const row of pool.values()) row.remove();
     pool.clear();
-    box.scrollTop = 0;
+    if (!keepsPlace) box.scrollTop = 0;
     render();
   }
 
@@ -297,7 +297,7 @@ function makeTable(app) {
   });
   box.addEventListener("scroll", () => requestAnimationFrame(render), { passive: true });
   box.addEventListener("keydown", onKey);
-  $("filter").addEventListener("input", refresh);
+  $("filter").addEventListener("input", () => refresh());
   $("csv").addEventListener("click", download);
   new ResizeObserver(() => {
     // Characters of a name that fit.

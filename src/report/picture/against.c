@@ -167,6 +167,10 @@ static stow_status add_changes(stow_picture* picture, const stowi_report_picture
 
 stow_status stow_picture_compare(stow_picture* picture, const stow_picture* then, stow_diag* diag) {
   stowi_report_picture_pairs pairs;
+  if (picture->range != NULL) {
+    return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
+                      "a picture of a range cannot be compared; draw one point");
+  }
   picture->against = then;
   stow_status status = stowi_report_picture_pair(then, picture, false, picture->allocator, &pairs);
   status = status == STOW_OK ? add_changes(picture, &pairs) : status;

@@ -12,10 +12,13 @@
 typedef struct maker {
   stow_picture* picture;
   const stow_picture_plan* from;
-  uint32_t* step_of;   // the step of each node
-  size_t* buffer_of;   // the buffer of each root; STOWI_REPORT_PICTURE_NOWHERE
-  uint32_t* whole_of;  // the concat's result inside which each value is made
-  stow_string type;    // scratch
+  uint32_t* step_of;            // the step of each node
+  size_t* buffer_of;            // the buffer of each root; STOWI_REPORT_PICTURE_NOWHERE
+  uint32_t* whole_of;           // the concat's result inside which each value is made
+  stow_string type;             // scratch
+  const stow_graph* symbolic;   // NULL: none
+  stowi_report_strings shapes;  // types with symbols,
+  STOWI_VEC(stowi_report_picture_text) texts;  // and what each is here
 } maker;
 
 static uint32_t step_of(const maker* m, stow_node node) { return m->step_of[node]; }
@@ -49,15 +52,27 @@ static stowi_report_picture_text op_text(const maker* m, stow_node node) {
                                      stow_str_of(stow_graph_op_name(m->from->graph, node)));
 }
 
-static stowi_report_picture_text type_text(maker* m, stow_value value) {
-  const stow_graph* graph = m->from->graph;
+static stow_str print_type(maker* m, const stow_graph* graph, stow_value value) {
   m->type.size = 0;
   if (stow_type_print(stow_graph_dims(graph), stow_graph_type(graph, value),
                       stow_string_writer(&m->type)) != STOW_OK) {
     m->picture->broken = true;
-    return STOWI_REPORT_PICTURE_NONE;
   }
-  return stowi_report_picture_intern_name(m->picture, (stow_str){m->type.data, m->type.size});
+  return (stow_str){m->type.data, m->type.size};
+}
+
+static stowi_report_picture_text type_text(maker* m, stow_value value) {
+  if (m->symbolic == NULL) {
+    return stowi_report_picture_intern_name(m->picture, print_type(m, m->from->graph, value));
+  }
+  uint32_t shape = stowi_report_strings_intern(&m->shapes, print_type(m, m->symbolic, value));
+  if (shape == m->texts.count) {
+    stow_str text = print_type(m, m->from->graph, value);
+    stowi_report_picture_text added = stowi_report_strings_add(&m->picture->strings, text);
+    STOWI_REPORT_PICTURE_ADD(m->picture, &m->texts, added);
+  }
+  m->picture->broken = m->picture->broken || m->shapes.broken || m->picture->strings.broken;
+  return m->picture->broken ? STOWI_REPORT_PICTURE_NONE : m->texts.data[shape];
 }
 
 static stowi_report_picture_text node_label(const maker* m, stow_node node) {
@@ -434,11 +449,12 @@ static void add_unshared(maker* m) {
   facts->saved = facts->unshared > facts->arena ? facts->unshared - facts->arena : 0;
 }
 
-static stow_status make(stow_picture* picture, const void* options, stow_diag* diag) {
-  const stow_picture_plan* from = options;
-  maker m = {.picture = picture, .from = from};
+stow_status stowi_report_picture_take_plan(stow_picture* picture, const stow_picture_plan* from,
+                                           const stow_graph* symbolic, stow_diag* diag) {
+  maker m = {.picture = picture, .from = from, .symbolic = symbolic};
   stow_allocator allocator = picture->allocator;
   stow_string_init(&m.type, allocator);
+  stowi_report_strings_init(&m.shapes, allocator);
   picture->origin = from->is_model ? "model" : "graph";
   picture->title = stowi_report_picture_intern(
       picture, from->title == NULL ? stowi_plan_graph_name(from->plan) : stow_str_of(from->title));
@@ -459,8 +475,14 @@ static stow_status make(stow_picture* picture, const void* options, stow_diag* d
   STOWI_ARRAY_FREE(allocator, m.step_of, stow_graph_node_count(from->graph));
   STOWI_ARRAY_FREE(allocator, m.whole_of, stow_graph_value_count(from->graph));
   STOWI_ARRAY_FREE(allocator, m.buffer_of, stow_graph_value_count(from->graph));
+  STOWI_VEC_FREE(allocator, &m.texts);
+  stowi_report_strings_free(&m.shapes);
   stow_string_free(&m.type);
   return stowi_report_picture_finish(picture, diag);
+}
+
+static stow_status make(stow_picture* picture, const void* options, stow_diag* diag) {
+  return stowi_report_picture_take_plan(picture, options, NULL, diag);
 }
 
 void stow_picture_plan_defaults(stow_picture_plan* from) {

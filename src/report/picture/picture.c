@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/sort.h"
 #include "report/api.h"
+#include "report/picture/range.h"
 
 const char* stowi_report_picture_kind_text(size_t kind) {
   static const char* const texts[] = {
@@ -45,6 +46,7 @@ void stow_picture_destroy(stow_picture* picture) {
   STOWI_VEC_FREE(allocator, &picture->reads);
   STOWI_VEC_FREE(allocator, &picture->levels);
   STOWI_VEC_FREE(allocator, &picture->changes);
+  stowi_report_range_destroy(picture->range);
   stowi_report_strings_free(&picture->strings);
   STOWI_DELETE(allocator, picture);
 }
@@ -57,6 +59,7 @@ stow_status stowi_report_picture_create(stowi_report_picture_maker make, const v
   picture->allocator = allocator;
   picture->title = STOWI_REPORT_PICTURE_NONE;
   picture->source = STOWI_REPORT_PICTURE_NONE;
+  picture->at = STOWI_REPORT_PICTURE_NONE;
   picture->origin = "graph";
   stowi_report_strings_init(&picture->strings, allocator);
   picture->facts = (stowi_report_picture_facts){.any_bound = STOWI_REPORT_PICTURE_NO_NUMBER,
@@ -174,6 +177,18 @@ void stowi_report_picture_text_label(const stow_picture* picture, stowi_report_p
   stowi_report_escape(stowi_report_picture_str(picture, text), out,
                       STOWI_REPORT_PICTURE_LABEL_SIZE - 8);
   stowi_report_cut_inside(out, width);
+}
+
+void stowi_report_picture_title(const stow_picture* picture, size_t width,
+                                char out[STOWI_REPORT_PICTURE_LABEL_SIZE]) {
+  char at[STOWI_REPORT_PICTURE_LABEL_SIZE];
+  stowi_report_picture_text_label(picture, picture->at, width / 2, at);
+  size_t taken = at[0] == '\0' ? 0 : stowi_report_width(at) + 2;
+  stowi_report_picture_text_label(picture, picture->title, width - taken, out);
+  size_t used = strlen(out);
+  if (taken > 0) {
+    snprintf(out + used, STOWI_REPORT_PICTURE_LABEL_SIZE - used, ", %s", at);
+  }
 }
 
 void stowi_report_picture_label(const stow_picture* picture, size_t buffer, size_t width,

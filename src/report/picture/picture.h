@@ -168,10 +168,14 @@ typedef struct stowi_report_picture_change {
   size_t then;                     // buffer of the other view; STOWI_REPORT_PICTURE_NOWHERE: new
 } stowi_report_picture_change;
 
+struct stowi_report_range;
+
 struct stow_picture {
   stowi_report_picture_text title;
   stowi_report_picture_text source;
-  const char* origin;  // "graph", "model", "csv"
+  const char* origin;                // "graph", "model", "csv"
+  stowi_report_picture_text at;      // of a formula plan, the point: `seq=128`
+  struct stowi_report_range* range;  // all of its points; NULL: none
   stowi_report_picture_facts facts;
   STOWI_VEC(stowi_report_picture_option) options;
   STOWI_VEC(stowi_report_picture_hint) hints;
@@ -212,6 +216,11 @@ stowi_report_picture_text stowi_report_picture_intern_name(stow_picture* picture
 // Sorts what is to be sorted, and makes the load with its peak. Fails where memory was out, or a
 // number is too large for pictures.
 stow_status stowi_report_picture_finish(stow_picture* picture, stow_diag* diag);
+// Fills |picture| from a plan. |symbolic| is the same graph with symbols, NULL: none. With it,
+// types are the same string where they are the same expressions: at every point of a range, then,
+// pictures have the same number of strings.
+stow_status stowi_report_picture_take_plan(stow_picture* picture, const stow_picture_plan* from,
+                                           const stow_graph* symbolic, stow_diag* diag);
 // For rows that are a plan: their names, kinds and ids in |text|.
 stow_status stowi_report_picture_take_names(stow_picture* picture, stow_str text, stow_diag* diag);
 
@@ -277,6 +286,9 @@ bool stowi_report_picture_next_piece(const stow_picture* picture, size_t buffer,
 // are not UTF-8 are escaped, and it is cut to |width| columns. `%7` for what has no name.
 #define STOWI_REPORT_PICTURE_LABEL_SIZE 512
 void stowi_report_picture_label(const stow_picture* picture, size_t buffer, size_t width,
+                                char out[STOWI_REPORT_PICTURE_LABEL_SIZE]);
+// The title, and the point where there is one.
+void stowi_report_picture_title(const stow_picture* picture, size_t width,
                                 char out[STOWI_REPORT_PICTURE_LABEL_SIZE]);
 void stowi_report_picture_text_label(const stow_picture* picture, stowi_report_picture_text text,
                                      size_t width, char out[STOWI_REPORT_PICTURE_LABEL_SIZE]);

@@ -25,22 +25,30 @@ static bool is_equal(const void* context, uint32_t id, const void* key) {
   return stow_str_equal(stowi_report_strings_at(context, id), *(const stow_str*)key);
 }
 
+uint32_t stowi_report_strings_add(stowi_report_strings* strings, stow_str text) {
+  if (strings->ends.count >= STOWI_REPORT_STRING_NONE ||
+      STOWI_VEC_RESERVE(strings->bytes.allocator, &strings->ends, 1) != STOW_OK ||
+      stow_string_append(&strings->bytes, text.data, text.size) != STOW_OK) {
+    strings->broken = true;
+    return STOWI_REPORT_STRING_NONE;
+  }
+  strings->ends.data[strings->ends.count++] = strings->bytes.size;
+  return (uint32_t)strings->ends.count - 1;
+}
+
 uint32_t stowi_report_strings_intern(stowi_report_strings* strings, stow_str text) {
-  stow_allocator allocator = strings->bytes.allocator;
   uint64_t hash = stowi_hash_bytes(STOWI_HASH_SEED, text.data, text.size);
   uint32_t found = stowi_index_find(&strings->index, hash, is_equal, strings, &text);
   if (found != STOWI_INDEX_NONE) {
     return found;
   }
-  if (strings->ends.count >= STOWI_REPORT_STRING_NONE ||
-      stowi_index_reserve(&strings->index, allocator) != STOW_OK ||
-      STOWI_VEC_RESERVE(allocator, &strings->ends, 1) != STOW_OK ||
-      stow_string_append(&strings->bytes, text.data, text.size) != STOW_OK) {
+  if (stowi_index_reserve(&strings->index, strings->bytes.allocator) != STOW_OK) {
     strings->broken = true;
     return STOWI_REPORT_STRING_NONE;
   }
-  uint32_t id = (uint32_t)strings->ends.count;
-  strings->ends.data[strings->ends.count++] = strings->bytes.size;
-  stowi_index_insert(&strings->index, hash, id);
+  uint32_t id = stowi_report_strings_add(strings, text);
+  if (id != STOWI_REPORT_STRING_NONE) {
+    stowi_index_insert(&strings->index, hash, id);
+  }
   return id;
 }

@@ -18,6 +18,8 @@ void stowi_report_strings_init(stowi_report_strings* strings, stow_allocator all
 void stowi_report_strings_free(stowi_report_strings* strings);
 // STOWI_REPORT_STRING_NONE where memory is out.
 uint32_t stowi_report_strings_intern(stowi_report_strings* strings, stow_str text);
+// The same, as another one even if there is an equal one.
+uint32_t stowi_report_strings_add(stowi_report_strings* strings, stow_str text);
 // Empty for STOWI_REPORT_STRING_NONE. Valid until the next one is added.
 stow_str stowi_report_strings_at(const stowi_report_strings* strings, uint32_t id);
 

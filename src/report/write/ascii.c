@@ -284,7 +284,7 @@ static void print_title(const canvas* c) {
   stowi_report_size(facts->arena, arena);
   stowi_report_size(facts->bound, bound);
   stowi_report_size(facts->peak_bytes, peak);
-  stowi_report_picture_text_label(c->picture, c->picture->title, c->out->options.width, title);
+  stowi_report_picture_title(c->picture, c->out->options.width, title);
   stowi_report_out_print(c->out, "%s%s%s\n", c->out->options.colours ? "\x1B[1m" : "", title,
                          c->out->options.colours ? "\x1B[0m" : "");
   char line[256];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/picture/picture.h"
+#include "report/picture/range.h"
 
 // ---------------------------------------------------------------------------------------------
 // Columns
@@ -165,6 +166,11 @@ static void print_head(const stow_picture* picture, stowi_report_out* out) {
   stowi_report_out_print(out, ",\"source\":");
   stowi_report_out_json(out, stowi_report_picture_str(picture, picture->source));
   stowi_report_out_print(out, ",\"kind\":\"%s\",\n", picture->origin);
+  if (picture->at != STOWI_REPORT_PICTURE_NONE) {
+    stowi_report_out_print(out, "\"at\":");
+    stowi_report_out_json(out, stowi_report_picture_str(picture, picture->at));
+    stowi_report_out_print(out, ",\n");
+  }
   print_facts(picture, out);
 }
 
@@ -229,5 +235,8 @@ void stowi_report_picture_write_json(const stow_picture* picture, stowi_report_o
   print_buffers(picture, out);
   print_values(picture, out);
   print_against(picture, out);
+  if (picture->range != NULL) {
+    stowi_report_range_write(picture->range, out);
+  }
   stowi_report_out_print(out, "}\n");
 }

@@ -300,7 +300,7 @@ static void append_against(const stowi_report_svg* svg, char out[TEXT_SIZE]) {
 static void draw_title(const stowi_report_svg* svg) {
   char title[STOWI_REPORT_PICTURE_LABEL_SIZE];
   char subtitle[TEXT_SIZE];
-  stowi_report_picture_text_label(svg->picture, svg->picture->title, 90, title);
+  stowi_report_picture_title(svg->picture, 90, title);
   const stowi_report_picture_facts* facts = &svg->picture->facts;
   char arena[STOWI_REPORT_NUMBER];
   char unshared[STOWI_REPORT_NUMBER];

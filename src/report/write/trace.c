@@ -255,6 +255,10 @@ void stowi_report_picture_write_trace(const stow_picture* picture, stowi_report_
   writer w = {.picture = picture, .out = out, .unit = is_long ? 1 : 1000};
   stowi_report_out_print(out, "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":");
   stowi_report_out_json(out, stowi_report_picture_str(picture, picture->title));
+  if (picture->at != STOWI_REPORT_PICTURE_NONE) {
+    stowi_report_out_print(out, ",\"at\":");
+    stowi_report_out_json(out, stowi_report_picture_str(picture, picture->at));
+  }
   stowi_report_out_print(
       out, ",\"arena\":\"%" PRIu64 "\",\"bound\":\"%" PRIu64 "\"},\n\"traceEvents\":[",
       picture->facts.arena, picture->facts.bound);

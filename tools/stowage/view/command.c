@@ -12,6 +12,7 @@
 enum {
   OPT_AGAINST = 2000,
   OPT_ASCII,
+  OPT_AT,
   OPT_COLOR,
   OPT_FORMAT,
   OPT_JSON,
@@ -37,6 +38,9 @@ static const cli_option view_options[] = {
     {OPT_AGAINST, 0, "against", "FILE|PLAN",
      "compare with another graph, model or CSV, made with\nthe same options; or with a saved plan "
      "of FILE, or\na plan as CSV"},
+    {OPT_AT, 0, "at", "NAME=N,...",
+     "of a range of shapes, the point to draw, or to begin\nwith; by default the one with the "
+     "largest arena"},
     {OPT_COLOR, 0, "color", "WHEN",
      "colours of --ascii: auto (the default), on a\nterminal only; always; never"},
 };
@@ -92,6 +96,7 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   job* j = user;
   switch (option->id) {
     case OPT_AGAINST: return cli_set_text(&j->load.against, value);
+    case OPT_AT: return cli_binds_add(&j->load.at, "at", value);
     case OPT_COLOR: return set_color(j, value);
     case OPT_FORMAT: return set_format(j, value);
     case OPT_ASCII:
@@ -178,7 +183,8 @@ static cli_exit run_job(job* j) {
   }
   CLI_TRY(check_planning(j));
   CLI_TRY(cli_plan_request_check(&j->load.job.request));
-  j->load.has_hints = j->format == STOW_PICTURE_HTML || j->format == STOW_PICTURE_JSON;
+  j->load.has_curves = j->load.has_hints =
+      j->format == STOW_PICTURE_HTML || j->format == STOW_PICTURE_JSON;
   cli_exit code = cli_view_load_run(&j->load);
   code = code == CLI_YES ? write_result(j) : code;
   cli_view_load_free(&j->load);
@@ -195,6 +201,7 @@ static cli_exit run_view(int argc, char** argv) {
     code = run_job(&j);
   }
   cli_list_free(&j.given, sizeof(const char*));
+  cli_binds_free(&j.load.at);
   cli_plan_request_free(&j.load.job.request);
   return code;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "files/file.h"
+#include "plan/formula.h"
 
 // ---------------------------------------------------------------------------------------------
 // What a file holds
@@ -53,11 +54,105 @@ static cli_exit load_saved(cli_view_load* load) {
                    &load->picture);
 }
 
-static cli_exit load_made(cli_plan_job* job, bool has_hints, stow_picture** out_picture) {
-  CLI_TRY(cli_plan_job_make(job));
+static cli_exit draw_made(cli_plan_job* job, bool has_hints, stow_picture** out_picture) {
   CLI_TRY(has_hints ? cli_plan_job_add_hints(job) : CLI_YES);
   return draw_plan(job, job->plan, job->source.label, job->source.label, job->layout != NULL,
                    out_picture);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Plans of ranges
+
+// The symbol of |formula| with this name; SIZE_MAX: none has it.
+static size_t find_symbol(const stow_formula* formula, stow_str name) {
+  stow_dim_range range;
+  for (size_t i = 0; i < stow_formula_symbol_count(formula); ++i) {
+    if (stow_str_equal(stow_formula_symbol(formula, i, &range), name)) {
+      return i;
+    }
+  }
+  return SIZE_MAX;
+}
+
+// The point of --at; SIZE_MAX: it was not given.
+static cli_exit find_point(const stow_formula* formula, const cli_binds* at, size_t* out_point) {
+  int64_t values[STOW_MAX_RANK] = {0};
+  bool has_value[STOW_MAX_RANK] = {false};
+  stow_dim_range range;
+  *out_point = SIZE_MAX;
+  for (size_t i = 0; i < at->list.count; ++i) {
+    const cli_bind* bind = (const cli_bind*)at->list.items + i;
+    size_t symbol = find_symbol(formula, bind->name);
+    if (symbol == SIZE_MAX || bind->range.min != bind->range.max) {
+      return cli_fail(CLI_USAGE, "--at: '%.*s' %s", (int)bind->name.size, bind->name.data,
+                      symbol == SIZE_MAX ? "has no range" : "needs one value");
+    }
+    values[symbol] = bind->range.min;
+    has_value[symbol] = true;
+  }
+  for (size_t i = 0; at->list.count > 0 && i < stow_formula_symbol_count(formula); ++i) {
+    stow_str name = stow_formula_symbol(formula, i, &range);
+    if (!has_value[i]) {
+      return cli_fail(CLI_USAGE, "--at: '%.*s' has a range too; give its value", (int)name.size,
+                      name.data);
+    }
+  }
+  return at->list.count == 0 || stow_formula_find_point(formula, values, out_point) == STOW_OK
+             ? CLI_YES
+             : cli_fail(CLI_USAGE, "--at: the range does not have this point");
+}
+
+static cli_exit draw_formula(cli_view_load* load, const cli_formula* f) {
+  const cli_plan_job* job = &load->job;
+  stow_picture_formula from;
+  stow_picture_formula_init(&from);
+  CLI_TRY(find_point(f->formula, &load->at, &from.point));
+  from.formula = f->formula;
+  from.effects = f->options.effects;
+  from.is_one_point = !load->has_curves;
+  from.source = job->source.label;
+  from.is_model = cli_source_is_model(&job->source);
+  from.title = from.is_model ? cli_base_name(job->source.label) : NULL;
+  if (from.point == SIZE_MAX && from.is_one_point) {
+    stow_formula_info info = {.struct_size = sizeof info};
+    char text[512];
+    stow_formula_describe(f->formula, &info);
+    cli_formula_point_text(f->formula, info.largest_point, text, sizeof text);
+    cli_note("drawn at %s, where the arena is largest; --at gives another point", text);
+  }
+  stow_diag diag = cli_diag();
+  stow_status status =
+      stow_picture_from_formula(&from, stow_allocator_default(), &diag, &load->picture);
+  return status == STOW_OK ? CLI_YES : cli_fail_at(job->source.label, status, &diag);
+}
+
+static cli_exit load_formula(cli_view_load* load) {
+  if (load->against != NULL) {
+    return cli_fail(CLI_USAGE,
+                    "--against is for one shape; give each symbol one value with --bind NAME=N");
+  }
+  if (load->job.request.capacity != STOW_NO_CAPACITY) {
+    return cli_fail(CLI_USAGE, "--capacity is for one shape; for a range use stowage fit");
+  }
+  cli_formula f;
+  cli_exit code = cli_formula_make(&f, &load->job);
+  code = code == CLI_YES ? draw_formula(load, &f) : code;
+  cli_formula_free(&f);
+  return code;
+}
+
+// FILE's plan: of one shape, or of a range.
+static cli_exit load_own(cli_view_load* load) {
+  cli_plan_job* job = &load->job;
+  job->takes_ranges = !load->is_diff;
+  CLI_TRY(cli_plan_job_make(job));
+  if (job->plan == NULL) {
+    return load_formula(load);
+  }
+  if (load->at.list.count > 0) {
+    return cli_fail(CLI_USAGE, "--at: every symbol has one value; give one a range with --bind");
+  }
+  return draw_made(job, load->has_hints, &load->picture);
 }
 
 static cli_exit load_other_saved(cli_view_load* load) {
@@ -75,7 +170,8 @@ static cli_exit load_other_made(cli_view_load* load) {
   }
   load->other_job.request.files = &path->data;
   load->other_job.request.file_count = 1;
-  return load_made(&load->other_job, false, &load->other);
+  CLI_TRY(cli_plan_job_make(&load->other_job));
+  return draw_made(&load->other_job, false, &load->other);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -128,12 +224,15 @@ cli_exit cli_view_load_run(cli_view_load* load) {
   stow_string_init(&load->other_path, stow_allocator_default());
   load->other_job.request = load->job.request;
   CLI_TRY(check_kinds(load, holds));
+  if (load->at.list.count > 0 && (rows || load->plan != NULL)) {
+    return cli_fail(CLI_USAGE, "--at is for ranges of --bind, which are planned");
+  }
   // of a plan as CSV: rows are called what the graph's tensors are
   bool is_mixed =
       load->against != NULL && rows != (cli_file_holds(load->against) == CLI_HOLDS_BUFFERS);
   CLI_TRY(rows ? load_buffers(load, file, load->plan, is_mixed || load->is_diff, &load->picture)
           : load->plan != NULL ? load_saved(load)
-                               : load_made(&load->job, load->has_hints, &load->picture));
+                               : load_own(load));
   if (load->against == NULL) {
     return CLI_YES;
   }

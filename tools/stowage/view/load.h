@@ -19,7 +19,9 @@ typedef struct cli_view_load {
   stow_plan* other_plan;   // of --against, where that is a saved plan
   const char* plan;        // --plan; NULL: none
   const char* against;     // --against; NULL: none
+  cli_binds at;            // --at
   bool has_hints;          // FILE's plan may have some
+  bool has_curves;         // of a range, more than one point is shown
   bool is_diff;            // rows are plans, and a saved plan goes by its own file
   stow_picture* picture;
   stow_picture* other;
