@@ -17,8 +17,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tests", "onnx", "models"))
 import model_table  # noqa: E402
 
-RULES = ("identities", "cse", "dead", "repeats", "transposes", "fold", "blocks", "products",
-         "columns", "qdq", "norms")
+RULES = ("identities", "cse", "dead", "repeats", "transposes", "parts", "fold", "blocks",
+         "products", "columns", "qdq", "norms")
 
 
 def plan(options, entry, rewrite):

@@ -53,7 +53,8 @@ extern "C" {
   X(QDQ, "qdq", "near: what is computed between dequantising and quantising, with integers") \
   X(NORMS, "norms", "near: batch-norms and scales, as part of the weights before them")      \
   X(REPEATS, "repeats", "products of repeated matrices, which need them once")               \
-  X(TRANSPOSES, "transposes", "transposes of which a part is read: the part is transposed")
+  X(TRANSPOSES, "transposes", "transposes of which a part is read: the part is transposed")  \
+  X(PARTS, "parts", "parts of what is computed element by element, each by itself")
 
 typedef enum stow_rewrite_rule {
 #define STOW_REWRITE_ENUM(name, text, summary) STOW_REWRITE_##name,
@@ -63,7 +64,7 @@ typedef enum stow_rewrite_rule {
 } stow_rewrite_rule;
 
 // Grows whenever a rule gives another graph than before: plans of rewritten graphs are then stale.
-#define STOW_REWRITE_VERSION 4
+#define STOW_REWRITE_VERSION 5
 
 static inline uint32_t stow_rewrite_bit(stow_rewrite_rule rule) { return UINT32_C(1) << rule; }
 // "?" past the end.

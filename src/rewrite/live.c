@@ -25,9 +25,7 @@ static void find_roots(stowi_rewrite_lives* lives, stow_node node) {
   }
 }
 
-// What is read in a region that it is not of is live until the region's owner is done.
-static stow_node end_of_read(const stowi_rewrite_lives* lives, stow_value root, stow_node reader) {
-  const stow_graph* graph = lives->graph;
+stow_node stowi_rewrite_end_of_read(const stow_graph* graph, stow_value root, stow_node reader) {
   stow_region home = stow_graph_node_region(graph, stow_graph_producer(graph, root));
   stow_region region = stow_graph_node_region(graph, reader);
   while (region != home && region != STOW_REGION_BODY) {
@@ -39,7 +37,7 @@ static stow_node end_of_read(const stowi_rewrite_lives* lives, stow_value root, 
 
 static void extend(stowi_rewrite_lives* lives, stow_value value, stow_node reader) {
   stow_value root = lives->roots[value];
-  stow_node end = end_of_read(lives, root, reader);
+  stow_node end = stowi_rewrite_end_of_read(lives->graph, root, reader);
   lives->ends[root] = end > lives->ends[root] ? end : lives->ends[root];
 }
 

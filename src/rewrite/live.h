@@ -22,6 +22,9 @@ stow_status stowi_rewrite_lives_init(stowi_rewrite_lives* lives, const stow_grap
                                      stow_allocator allocator, stow_diag* diag);
 void stowi_rewrite_lives_free(stowi_rewrite_lives* lives);
 
+// What is read in a region that it is not of is live until the region's owner is done: the step
+// until which |reader| needs |root|.
+stow_node stowi_rewrite_end_of_read(const stow_graph* graph, stow_value root, stow_node reader);
 // Whether |value| has bytes at |node|.
 bool stowi_rewrite_is_live(const stowi_rewrite_lives* lives, stow_value value, stow_node node);
 // The most bytes that are live at a step, and the first such step, without values of nodes for

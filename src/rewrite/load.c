@@ -38,7 +38,8 @@ static void join_operands(stowi_rewrite_load* load, stow_node node) {
   bool outlive = true;
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
     stow_value root = lives->roots[stow_graph_operands(graph, node)[k]];
-    outlive = outlive && lives->ends[root] >= lives->ends[result];
+    outlive =
+        outlive && lives->ends[root] >= lives->ends[result] && !stow_graph_is_boundary(graph, root);
     load->is_taken[root] =
         load->is_taken[root] || (lives->ends[root] == node && !stow_graph_is_boundary(graph, root));
   }
@@ -66,7 +67,7 @@ static void take_operand(stowi_rewrite_load* load, stow_node node) {
   }
 }
 
-static stow_node last_step(const stowi_rewrite_load* load, stow_value root) {
+stow_node stowi_rewrite_last_step(const stowi_rewrite_load* load, stow_value root) {
   return load->lives.ends[root] - (load->is_taken[root] ? 1 : 0);
 }
 
@@ -74,7 +75,7 @@ static stow_node last_step(const stowi_rewrite_load* load, stow_value root) {
 static void find_loads(stowi_rewrite_load* load) {
   const stowi_rewrite_lives* lives = &load->lives;
   for (stow_value value = 0; value < lives->value_count; ++value) {
-    stow_node end = last_step(load, value) + 1;
+    stow_node end = stowi_rewrite_last_step(load, value) + 1;
     load->at[stow_graph_producer(lives->graph, value)] += lives->bytes[value];
     if (end < lives->node_count) {
       load->at[end] -= lives->bytes[value];
@@ -115,7 +116,7 @@ void stowi_rewrite_load_free(stowi_rewrite_load* load) {
 // ---------------------------------------------------------------------------------------------
 // As it would be
 
-static bool is_whole(const stow_graph* graph, stow_value value) {
+bool stowi_rewrite_is_whole(const stow_graph* graph, stow_value value) {
   const stow_type* type = stow_graph_type(graph, value);
   bool is = stow_dtype_bits(type->dtype) % 8 == 0;
   for (uint32_t i = 0; i < type->rank; ++i) {
@@ -130,18 +131,18 @@ bool stowi_rewrite_can_fuse(const stowi_rewrite_load* load, const stowi_rewrite_
       stowi_rewrite_is_bounded(graph, node)) {
     return false;
   }
-  bool can = is_whole(graph, stow_graph_first_result(graph, node));
+  bool can = stowi_rewrite_is_whole(graph, stow_graph_first_result(graph, node));
   for (size_t k = 0; can && k < stow_graph_operand_count(graph, node); ++k) {
     stow_value operand = stow_graph_operands(graph, node)[k];
-    can = operand == STOW_VALUE_NONE ||
-          (is_whole(graph, operand) && !stowi_bits_has(&facts->fixed, load->lives.roots[operand]));
+    can =
+        operand == STOW_VALUE_NONE || (stowi_rewrite_is_whole(graph, operand) &&
+                                       !stowi_bits_has(&facts->fixed, load->lives.roots[operand]));
   }
   return can;
 }
 
-// |bytes| more at the steps [begin, end], of which those past |last| do not count.
-static void add(stowi_rewrite_load* load, stow_node begin, stow_node end, stow_node last,
-                int64_t bytes) {
+void stowi_rewrite_more(stowi_rewrite_load* load, stow_node begin, stow_node end, stow_node last,
+                        int64_t bytes) {
   if (begin <= end && begin <= last) {
     load->change[begin] += bytes;
     if (end < last) {
@@ -164,10 +165,10 @@ static void extend(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion,
   stow_node last = fusion->nodes[0];
   int64_t bytes = (int64_t)load->lives.bytes[root];
   if (load->lives.ends[root] <= last) {
-    stow_node before = last_step(load, root);
+    stow_node before = stowi_rewrite_last_step(load, root);
     stow_node after = last - (is_taken(load, fusion, root) ? 1 : 0);
-    add(load, before + 1, after, last, bytes);
-    add(load, after + 1, before, last, -bytes);
+    stowi_rewrite_more(load, before + 1, after, last, bytes);
+    stowi_rewrite_more(load, after + 1, before, last, -bytes);
   }
 }
 
@@ -192,36 +193,39 @@ static stow_node find_changes(stowi_rewrite_load* load, const stowi_rewrite_fusi
   }
   for (size_t i = 1; i < fusion->count; ++i) {
     stow_value value = stow_graph_first_result(graph, fusion->nodes[i]);
-    add(load, fusion->nodes[i], last_step(load, value), last, -(int64_t)load->lives.bytes[value]);
+    stowi_rewrite_more(load, fusion->nodes[i], stowi_rewrite_last_step(load, value), last,
+                       -(int64_t)load->lives.bytes[value]);
   }
-  add(load, last, last, last, (int64_t)fusion->scratch);
+  stowi_rewrite_more(load, last, last, last, (int64_t)fusion->scratch);
   return fusion->nodes[fusion->count - 1];
 }
 
-stowi_rewrite_effect stowi_rewrite_try(stowi_rewrite_load* load,
-                                       const stowi_rewrite_fusion* fusion) {
+stowi_rewrite_effect stowi_rewrite_end_trial(stowi_rewrite_load* load, stow_node first,
+                                             stow_node last, stow_node since, bool keeps) {
   stowi_rewrite_effect effect = {0, 0, 0};
-  stow_node last = fusion->nodes[0];
   int64_t change = 0;
-  for (stow_node node = find_changes(load, fusion); node <= last; ++node) {
+  for (stow_node node = first; node <= last; ++node) {
     change += load->change[node];
     load->change[node] = 0;
     uint64_t now = load->at[node] + (uint64_t)change;
-    effect.sum += change;
+    effect.sum += node >= since ? change : 0;
     effect.before = load->at[node] > effect.before ? load->at[node] : effect.before;
     effect.after = now > effect.after ? now : effect.after;
+    load->at[node] = keeps ? now : load->at[node];
   }
   return effect;
 }
 
+stowi_rewrite_effect stowi_rewrite_try(stowi_rewrite_load* load,
+                                       const stowi_rewrite_fusion* fusion) {
+  stow_node first = find_changes(load, fusion);
+  return stowi_rewrite_end_trial(load, first, fusion->nodes[0], first, false);
+}
+
 void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion) {
   stow_node last = fusion->nodes[0];
-  int64_t change = 0;
-  for (stow_node node = find_changes(load, fusion); node <= last; ++node) {
-    change += load->change[node];
-    load->change[node] = 0;
-    load->at[node] += (uint64_t)change;
-  }
+  stow_node first = find_changes(load, fusion);
+  (void)stowi_rewrite_end_trial(load, first, last, first, true);
   for (size_t i = 0; i < fusion->operand_count; ++i) {
     stow_value root = load->lives.roots[fusion->operands[i]];
     if (load->lives.ends[root] <= last) {

@@ -20,6 +20,8 @@ stow_status stowi_rewrite_load_init(stowi_rewrite_load* load, const stow_graph* 
                                     stow_allocator allocator, stow_diag* diag);
 void stowi_rewrite_load_free(stowi_rewrite_load* load);
 
+// Whether |value| has elements, of whole bytes.
+bool stowi_rewrite_is_whole(const stow_graph* graph, stow_value value);
 // Whether |node| may become part of another one, which reads its operands later: it has one result,
 // and all its values have elements, of whole bytes, and are only written by what makes them.
 // |graph| is the one whose loads these are, or the same nodes and values over ranges.
@@ -41,6 +43,14 @@ typedef struct stowi_rewrite_effect {
   uint64_t before, after;  // the most live bytes
   int64_t sum;             // of live bytes, that there would be more
 } stowi_rewrite_effect;
+// Of a root: a result that is in its place does not count.
+stow_node stowi_rewrite_last_step(const stowi_rewrite_load* load, stow_value root);
+// |bytes| more at the steps [begin, end], of which those past |last| do not count, until the trial
+// ends: at the steps [first, last], with the sum of those from |since| on. O(steps).
+void stowi_rewrite_more(stowi_rewrite_load* load, stow_node begin, stow_node end, stow_node last,
+                        int64_t bytes);
+stowi_rewrite_effect stowi_rewrite_end_trial(stowi_rewrite_load* load, stow_node first,
+                                             stow_node last, stow_node since, bool keeps);
 // O(steps + operands).
 stowi_rewrite_effect stowi_rewrite_try(stowi_rewrite_load* load,
                                        const stowi_rewrite_fusion* fusion);

@@ -98,11 +98,21 @@ void stowi_rewrite_stand_for(stowi_rewrite_pass* pass, stow_value other, stow_va
   }
 }
 
+// Changes are in the order of nodes; at one node, what comes before it is first.
+static bool comes_after(const stowi_rewrite_change* a, const stowi_rewrite_change* b) {
+  return a->at != b->at ? a->at > b->at : !a->is_before && b->is_before;
+}
+
 stow_status stowi_rewrite_change_at(stowi_rewrite_pass* pass, const stowi_rewrite_change* change) {
   STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(pass->allocator, &pass->changes, 1) == STOW_OK,
                              pass->diag));
-  pass->changes.data[pass->changes.count++] = *change;
-  pass->is_dropped[change->at] = pass->is_dropped[change->at] || !change->is_outside;
+  size_t at = pass->changes.count++;
+  for (; at > 0 && comes_after(&pass->changes.data[at - 1], change); --at) {
+    pass->changes.data[at] = pass->changes.data[at - 1];
+  }
+  pass->changes.data[at] = *change;
+  pass->is_dropped[change->at] =
+      pass->is_dropped[change->at] || (!change->is_outside && !change->is_before);
   return STOW_OK;
 }
 

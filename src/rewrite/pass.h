@@ -16,8 +16,9 @@ typedef struct stowi_rewrite_change stowi_rewrite_change;
 // Something in the place of a dropped node. Results of the old graph that it makes have their types
 // and names in the new one.
 struct stowi_rewrite_change {
-  stow_node at;      // changes are noted in ascending order
+  stow_node at;      // noted in about ascending order
   bool is_outside;   // before the regions around |at|, which stays
+  bool is_before;    // beside |at|, which stays
   size_t before;     // values that it adds before its results
   stow_value first;  // its results are those of the old graph from |first| on, |count| of them
   size_t count;

@@ -23,6 +23,7 @@ static const rule_row rules[] = {
     {STOW_REWRITE_NORMS, stowi_rewrite_norms, false, true, true},
     {STOW_REWRITE_REPEATS, stowi_rewrite_repeats, false, true, false},
     {STOW_REWRITE_TRANSPOSES, stowi_rewrite_transposes, false, true, false},
+    {STOW_REWRITE_PARTS, stowi_rewrite_parts, false, true, false},
     {STOW_REWRITE_IDENTITIES, stowi_rewrite_identities, false, true, false},
     {STOW_REWRITE_CSE, stowi_rewrite_cse, true, true, false},
     {STOW_REWRITE_DEAD, stowi_rewrite_dead, false, true, false},

@@ -9,6 +9,7 @@ stow_status stowi_rewrite_qdq_all(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_norms(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_repeats(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_transposes(stowi_rewrite_pass* pass);
+stow_status stowi_rewrite_parts(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_identities(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_cse(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_dead(stowi_rewrite_pass* pass);

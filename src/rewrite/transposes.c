@@ -13,6 +13,7 @@
 
 #include "base/diag.h"
 #include "rewrite/load.h"
+#include "rewrite/picks.h"
 #include "rewrite/rules.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -20,67 +21,11 @@
 
 // A reader, with its axes as they are before the transpose.
 typedef struct picker {
-  size_t axis_count;
-  int64_t axes[STOW_MAX_RANK];
-  int64_t starts[STOW_MAX_RANK], ends[STOW_MAX_RANK], steps[STOW_MAX_RANK];  // of a slice
+  stowi_rewrite_pick pick;
   int64_t perm[STOW_MAX_RANK];  // from what it makes before the transpose to its result
   size_t perm_count;
   bool is_view;  // makes no elements before the transpose
 } picker;
-
-static bool normalise(int64_t* axis, size_t rank) {
-  *axis += *axis < 0 ? (int64_t)rank : 0;
-  return *axis >= 0 && *axis < (int64_t)rank;
-}
-
-// The attribute |name|, or, if that is empty, the known numbers of operand |k|. False if they are
-// not known.
-static bool read_list(const stow_graph* graph, stow_node node, const char* name, size_t k,
-                      int64_t* out, size_t* out_count) {
-  const stow_attr* attr = stow_graph_attr(graph, node, name);
-  *out_count = attr != NULL && attr->kind == STOW_ATTR_INTS ? attr->count : 0;
-  stow_value list = *out_count == 0 && k < stow_graph_operand_count(graph, node)
-                        ? stow_graph_operands(graph, node)[k]
-                        : STOW_VALUE_NONE;
-  uint64_t known = *out_count;
-  if (list != STOW_VALUE_NONE &&
-      stow_type_elements(stow_graph_type(graph, list), &known) != STOW_OK) {
-    return false;
-  }
-  bool is_known = known <= STOW_MAX_RANK;
-  for (size_t i = 0; is_known && i < known; ++i) {
-    out[i] = list == STOW_VALUE_NONE ? attr->ints[i] : 0;
-    is_known = list == STOW_VALUE_NONE || stow_graph_known_int(graph, list, i, &out[i]);
-  }
-  *out_count = (size_t)known;
-  return is_known;
-}
-
-static bool read_axis(const stow_graph* graph, stow_node node, size_t rank, picker* p) {
-  const stow_attr* attr = stow_graph_attr(graph, node, "axis");
-  p->axis_count = 1;
-  p->axes[0] = attr != NULL && attr->kind == STOW_ATTR_INT ? attr->i : 0;
-  return normalise(&p->axes[0], rank);
-}
-
-static bool read_slice(const stow_graph* graph, stow_node node, size_t rank, picker* p) {
-  size_t starts, ends, axes, steps;
-  if (!read_list(graph, node, "starts", 1, p->starts, &starts) ||
-      !read_list(graph, node, "ends", 2, p->ends, &ends) ||
-      !read_list(graph, node, "axes", 3, p->axes, &axes) ||
-      !read_list(graph, node, "steps", 4, p->steps, &steps) || starts != ends ||
-      (axes != 0 && axes != starts) || (steps != 0 && steps != starts) || starts > rank) {
-    return false;
-  }
-  bool is_good = true;
-  p->axis_count = starts;
-  for (size_t i = 0; is_good && i < starts; ++i) {
-    p->axes[i] = axes == 0 ? (int64_t)i : p->axes[i];
-    p->steps[i] = steps == 0 ? 1 : p->steps[i];
-    is_good = normalise(&p->axes[i], rank);
-  }
-  return is_good;
-}
 
 // Only the largest and the smallest element are the same in every order.
 static bool read_reduce(const stow_graph* graph, stow_node node, size_t rank, picker* p) {
@@ -88,21 +33,22 @@ static bool read_reduce(const stow_graph* graph, stow_node node, size_t rank, pi
   bool is_good =
       op != NULL && op->kind == STOW_ATTR_STRING &&
       (stow_str_equal(op->s, stow_str_of("max")) || stow_str_equal(op->s, stow_str_of("min"))) &&
-      read_list(graph, node, "axes", 1, p->axes, &p->axis_count) && p->axis_count != 0;
-  for (size_t i = 0; is_good && i < p->axis_count; ++i) {
-    is_good = normalise(&p->axes[i], rank);
+      stowi_rewrite_read_list(graph, node, "axes", 1, p->pick.axes, &p->pick.axis_count) &&
+      p->pick.axis_count != 0;
+  for (size_t i = 0; is_good && i < p->pick.axis_count; ++i) {
+    is_good = stowi_rewrite_read_from_front(&p->pick.axes[i], rank);
   }
   return is_good;
 }
 
 static bool reads_axes(const stow_graph* graph, stow_node node, size_t rank, picker* p) {
   switch (stow_graph_op(graph, node)) {
-    case STOW_OP_SLICE: return read_slice(graph, node, rank, p);
+    case STOW_OP_SLICE: return stowi_rewrite_read_slice(graph, node, rank, &p->pick);
     case STOW_OP_REDUCE: return read_reduce(graph, node, rank, p);
     case STOW_OP_NARROW:
     case STOW_OP_GATHER:
     case STOW_OP_ARGMAX:
-    case STOW_OP_ARGMIN: return read_axis(graph, node, rank, p);
+    case STOW_OP_ARGMIN: return stowi_rewrite_read_axis(graph, node, rank, &p->pick);
     default: return false;
   }
 }
@@ -114,8 +60,8 @@ static size_t find_gone(const stow_graph* graph, stow_node node, const picker* p
   stow_op op = stow_graph_op(graph, node);
   bool goes = op == STOW_OP_GATHER || (op != STOW_OP_SLICE && op != STOW_OP_NARROW &&
                                        keeps != NULL && keeps->kind == STOW_ATTR_BOOL && !keeps->b);
-  for (size_t i = 0; goes && i < p->axis_count; ++i) {
-    is_gone[p->axes[i]] = true;
+  for (size_t i = 0; goes && i < p->pick.axis_count; ++i) {
+    is_gone[p->pick.axes[i]] = true;
   }
   return op == STOW_OP_GATHER ? stow_graph_type(graph, stow_graph_operands(graph, node)[1])->rank
                               : 0;
@@ -144,15 +90,15 @@ static void turn(const stow_graph* graph, stow_node node, const int64_t* turn, s
       p->perm[p->perm_count++] = at[turn[i]];
     }
   }
-  for (size_t i = 0; i < p->axis_count; ++i) {
-    p->axes[i] = turn[p->axes[i]];
+  for (size_t i = 0; i < p->pick.axis_count; ++i) {
+    p->pick.axes[i] = turn[p->pick.axes[i]];
   }
 }
 
 // Whether a part along these axes is contiguous: no dim before has more than one element.
 static bool is_part(const stow_type* from, const picker* p, bool is_slice) {
-  bool is = p->axis_count == 1 && (!is_slice || p->steps[0] == 1);
-  for (int64_t i = 0; is && i < p->axes[0]; ++i) {
+  bool is = p->pick.axis_count == 1 && (!is_slice || p->pick.steps[0] == 1);
+  for (int64_t i = 0; is && i < p->pick.axes[0]; ++i) {
     is = from->dims[i] == 1;
   }
   return is;
@@ -191,14 +137,14 @@ static void add_axes(const stowi_rewrite_pass* pass, stow_call* call, stow_node 
     }
   }
   if (has_list) {
-    stow_call_attr_ints(call, name, p->axes, p->axis_count);
+    stow_call_attr_ints(call, name, p->pick.axes, p->pick.axis_count);
   } else {
-    stow_call_attr_int(call, name, p->axes[0]);
+    stow_call_attr_int(call, name, p->pick.axes[0]);
   }
   if (op == STOW_OP_SLICE) {
-    stow_call_attr_ints(call, "starts", p->starts, p->axis_count);
-    stow_call_attr_ints(call, "ends", p->ends, p->axis_count);
-    stow_call_attr_ints(call, "steps", p->steps, p->axis_count);
+    stow_call_attr_ints(call, "starts", p->pick.starts, p->pick.axis_count);
+    stow_call_attr_ints(call, "ends", p->pick.ends, p->pick.axis_count);
+    stow_call_attr_ints(call, "steps", p->pick.steps, p->pick.axis_count);
   }
 }
 

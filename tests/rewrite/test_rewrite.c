@@ -470,12 +470,12 @@ TEST(StampsSayHowAGraphWasRewritten) {
   char stamp[STOW_REWRITE_STAMP_SIZE];
   stow_rewritten_stamp(r, stamp);
   CHECK_TEXT(stamp,
-             "v4 identities=1 cse=off dead=1 fold=0 blocks=0 products=0 columns=0 qdq=0 norms=off "
-             "repeats=0 transposes=0 fold_limit=1.25");
+             "v5 identities=1 cse=off dead=1 fold=0 blocks=0 products=0 columns=0 qdq=0 norms=off "
+             "repeats=0 transposes=0 parts=0 fold_limit=1.25");
   CHECK(stow_rewrite_read_stamp(stow_str_of(stamp), NULL, &read) == STOW_OK);
   CHECK_U64(read.off, options.off);
   CHECK(read.fold_limit == options.fold_limit);
-  CHECK(stow_rewrite_read_stamp(stow_str_of("v4 norms=3 qdq=off"), NULL, &read) == STOW_OK);
+  CHECK(stow_rewrite_read_stamp(stow_str_of("v5 norms=3 qdq=off"), NULL, &read) == STOW_OK);
   CHECK_U64(read.off, stow_rewrite_bit(STOW_REWRITE_QDQ));
   stow_rewritten_destroy(r);
   stow_module_destroy(module);
@@ -486,15 +486,15 @@ TEST(OtherStampsAreRefused) {
                                       "v",
                                       "x1",
                                       "1 cse=1",
-                                      "v4 cse",
-                                      "v4 cse=",
-                                      "v4 cse=many",
-                                      "v4 magic=1",
-                                      "v4 fold_limit=0.5",
-                                      "v4 fold_limit=1.2345",
-                                      "v4 fold_limit=2.",
-                                      "v4 fold_limit=2000000000",
-                                      "v4  cse=1"};
+                                      "v5 cse",
+                                      "v5 cse=",
+                                      "v5 cse=many",
+                                      "v5 magic=1",
+                                      "v5 fold_limit=0.5",
+                                      "v5 fold_limit=1.2345",
+                                      "v5 fold_limit=2.",
+                                      "v5 fold_limit=2000000000",
+                                      "v5  cse=1"};
   stow_rewrite_options options;
   stow_diag diag;
   stow_rewrite_options_init(&options);
@@ -504,7 +504,7 @@ TEST(OtherStampsAreRefused) {
     test_check(status == STOW_ERR_SYNTAX, __FILE__, __LINE__, "'%s': %d", texts[i], (int)status);
   }
   CHECK(stow_rewrite_read_stamp(stow_str_of("v9 cse=1"), &diag, &options) == STOW_ERR_STALE_PLAN);
-  CHECK_TEXT(diag.message, "the graph was rewritten by version 9 of the rules; this is version 4");
+  CHECK_TEXT(diag.message, "the graph was rewritten by version 9 of the rules; this is version 5");
 }
 
 TEST(StructsOfOlderCallersAreFilledAsFarAsTheyGo) {
@@ -514,7 +514,7 @@ TEST(StructsOfOlderCallersAreFilledAsFarAsTheyGo) {
                    CHECK(stow_rewritten_describe(r, out) == STOW_OK));
   CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t), stow_rewrite_options_defaults(out));
   CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t),
-                   CHECK(stow_rewrite_read_stamp(stow_str_of("v4"), NULL, out) == STOW_OK));
+                   CHECK(stow_rewrite_read_stamp(stow_str_of("v5"), NULL, out) == STOW_OK));
   stow_rewritten_destroy(r);
   stow_module_destroy(module);
 }

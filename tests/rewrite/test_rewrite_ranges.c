@@ -129,6 +129,35 @@ TEST(ActivationsOfImagesAreComputedInBlocks) {
       STOW_REWRITE_BLOCKS, NULL);
 }
 
+TEST(PartsOverRangesAreComputedByThemselves) {
+  check_ranges(
+      "graph @g {\n"
+      "  range ?n = 1..41/8\n"
+      "  range ?m = 20..40/10\n"
+      "  %0 = input \"x\" : u8[4, ?m, ?n]\n"
+      "  %1 = input \"y\" : f32[?n]\n"
+      "  %2 = cast(%0) : f32[4, ?m, ?n]\n"
+      "  %3 = mul(%2, %1) : f32[4, ?m, ?n]\n"
+      "  %4, %5 = split(%3) {sizes = [1, 3]} : f32[1, ?m, ?n], f32[3, ?m, ?n]\n"
+      "  %6 = cumsum(%4) : f32[1, ?m, ?n]\n"
+      "  %7 = cumsum(%5) : f32[3, ?m, ?n]\n"
+      "  return %6, %7\n"
+      "}\n",
+      STOW_REWRITE_PARTS, NULL);
+  check_ranges(
+      "graph @g {\n"
+      "  range ?past = 40..160/40\n"
+      "  %0 = input \"past\" : f16[?past, 64]\n"
+      "  %1 = input \"new\" : f16[1, 64]\n"
+      "  %2 = concat(%0, %1) : f16[?(past + 1), 64]\n"
+      "  %3 = cast(%2) : f32[?(past + 1), 64]\n"
+      "  %4 = cumsum(%3) : f32[?(past + 1), 64]\n"
+      "  %5 = reduce(%4) {op = \"max\", axes = [1]} : f32[?(past + 1), 1]\n"
+      "  return %5\n"
+      "}\n",
+      STOW_REWRITE_PARTS, NULL);
+}
+
 TEST(RepeatedHeadsAreReadOnce) {
   check_ranges(
       "graph @g {\n"
