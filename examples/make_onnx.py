@@ -226,9 +226,51 @@ def decode():
     return m.bytes()
 
 
+def causal(m, scores, positions, keys):
+    """Hides keys behind each query's position."""
+    count = m.op("Gather", [m.op("Shape", [keys], "keys.shape"), m.ints("third", 2)], "keys.count", axis=0)
+    every = m.op("Range", ["first", count, "second"], "keys.positions")
+    own = m.op("Unsqueeze", [positions, m.ints("inner_axes", [1, 3])], "own.positions")
+    seen = m.op("LessOrEqual", [every, own], "seen")
+    hidden = m.op("Where", [seen, m.number("zero", 0.0), m.number("far", -1e9)], "hidden.keys")
+    return m.op("Add", [scores, hidden], "masked")
+
+
+def decoder():
+    """A language model of one layer, with the inputs and outputs that exported ones have."""
+    m = Model("decoder", 17)
+    tokens = m.input("input_ids", INT64, ["batch_size", "sequence_length"])
+    positions = m.input("position_ids", INT64, ["batch_size", "sequence_length"])
+    size = HIDDEN // HEADS
+    for n in ("key", "value"):
+        m.input("past_key_values.0." + n, FLOAT, ["batch_size", HEADS, "past_sequence_length", size])
+    shape_constants(m)
+    shape = m.op("Shape", [tokens], "tokens.shape")
+    batch = dim_of(m, shape, "first", "batch")
+    length = dim_of(m, shape, "second", "length")
+    x = m.op("Gather", [m.weight("embedding", 100, HIDDEN), tokens], "embedded", axis=0)
+    x = m.op("Add", [x, m.op("Gather", [m.weight("places", 128, HIDDEN), positions], "placed", axis=0)], "begun")
+    query, key, value = (split_heads(m, project(m, x, n, HIDDEN, HIDDEN), batch, length, n)
+                         for n in ("query", "key", "value"))
+    key = m.op("Concat", ["past_key_values.0.key", key], "present.0.key", axis=2)
+    value = m.op("Concat", ["past_key_values.0.value", value], "present.0.value", axis=2)
+    turned = m.op("Transpose", [key], "key.T", perm=[0, 1, 3, 2])
+    scores = m.op("Div", [m.op("MatMul", [query, turned], "scores"), "root"], "scaled")
+    weights = m.op("Softmax", [causal(m, scores, positions, key)], "weights", axis=-1)
+    mixed = m.op("Transpose", [m.op("MatMul", [weights, value], "mixed")], "joined", perm=[0, 2, 1, 3])
+    flat = m.op("Concat", [batch, length, "hidden"], "flat.shape", axis=0)
+    x = norm(m, m.op("Add", [x, project(m, m.op("Reshape", [mixed, flat], "flat"), "out", HIDDEN, HIDDEN)],
+                     "residual"), "norm")
+    m.op("MatMul", [x, m.weight("head", HIDDEN, 100)], "logits")
+    m.output("logits", FLOAT, ["batch_size", "sequence_length", 100])
+    for n in ("key", "value"):
+        m.output("present.0." + n, FLOAT, ["batch_size", HEADS, "past_sequence_length + sequence_length", size])
+    return m.bytes()
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for name, make in (("digits", digits), ("encoder", encoder), ("decode", decode)):
+    for name, make in (("digits", digits), ("encoder", encoder), ("decode", decode), ("decoder", decoder)):
         with open(os.path.join(folder, name + ".onnx"), "wb") as file:
             file.write(make())
 

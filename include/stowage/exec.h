@@ -120,6 +120,15 @@ STOW_API stow_effects* stow_prepared_effects(stow_prepared* prepared);
 // The same at every point of the ranges of its graph, for stow_formula_options. |prepared| must
 // outlive the use of the result.
 STOW_API stow_formula_effects stow_prepared_formula_effects(stow_prepared* prepared);
+// Lets |output| be |input| of the next run: a cache, or a state. Both are outside the arena then,
+// in buffers of the executor, which change places from run to run, so that nothing is copied.
+// Before the first run the caller sets the input, unless it has no elements; setting it later
+// begins again. Call it before the plan is made. STOW_ERR_INVALID_ARGUMENT if they are not a
+// computed output and an input, if dtypes or ranks differ, if dims depend on data, or if one
+// already is carried over. A run fails with STOW_ERR_TYPE if the input has other dims than the
+// output had.
+STOW_API stow_status stow_prepared_carry(stow_prepared* prepared, stow_value output,
+                                         stow_value input, stow_diag* diag);
 // What is packed: not yet made, but counted.
 typedef struct stow_prepared_info {
   size_t struct_size;     // sizeof(stow_prepared_info), set by the caller
@@ -225,9 +234,13 @@ STOW_API stow_status stow_exec_create_range(const stow_prepared* prepared,
 // Gives the executor of a range another shape: |values| has a number for each symbol of the formula
 // plan. Inputs that have slots must be set again; values that are kept between runs stay, and so
 // does what is bound, if it is large enough. stow_exec_input does this itself if the dims that it
-// is given belong to another point. O(values). STOW_ERR_NOT_FOUND if there is no such point,
-// STOW_ERR_LIMIT if it does not fit into the arena; nothing changes then.
+// is given, or those of what is carried over, belong to another point. O(values).
+// STOW_ERR_NOT_FOUND if there is no such point, STOW_ERR_LIMIT if it does not fit into the arena;
+// nothing changes then.
 STOW_API stow_status stow_exec_set_point(stow_exec* exec, const int64_t* values, stow_diag* diag);
+// The most bytes that |value| has at any point of the range, or that it has, for buffers to bind it
+// to. 0 past the end.
+STOW_API uint64_t stow_exec_most_bytes(const stow_exec* exec, stow_value value);
 
 // Binds an input, param, constant or output that has no slot to |size| bytes of the caller, which
 // are used until others are bound. STOW_ERR_INVALID_ARGUMENT if |value| has a slot, or |data| is

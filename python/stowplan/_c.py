@@ -219,7 +219,8 @@ class stow_prepare_options(Sized):
 class stow_exec_options(Sized):
     _fields_ = [("struct_size", c_size_t), ("memory", c_void_p), ("memory_size", c_size_t),
                 ("poison", c_bool), ("paranoid", c_bool), ("weight", c_void_p),
-                ("on_step", c_void_p), ("user", c_void_p), ("on_copied", c_void_p)]
+                ("on_step", c_void_p), ("user", c_void_p), ("on_copied", c_void_p),
+                ("capacity", c_uint64)]
 
 
 class stowi_request_rewrite(ctypes.Structure):

@@ -249,6 +249,84 @@ TEST(CachesGrowFromNothing) { check_graph(ATTENTION); }
 
 TEST(ImagesHaveTwoSymbols) { check_graph(IMAGE); }
 
+// ---------------------------------------------------------------------------------------------
+// Outputs that are inputs of the next run
+
+#define GROWING                                                        \
+  "graph @growing {\n range ?past = 0..5\n"                            \
+  "%0 = input \"x\" : f32[2]\n %1 = input \"cache\" : f32[?past, 2]\n" \
+  "%2 = reshape(%0) : f32[1, 2]\n"                                     \
+  "%3 = concat(%1, %2) {axis = 0} : f32[?(past + 1), 2]\n"             \
+  "%4 = reduce(%3) {axes = [0], keepdims = false, op = \"sum\"} : f32[2]\n return %4, %3\n}\n"
+
+static void make_growing(fixture* f) {
+  begin(f, GROWING);
+  stow_status status = stow_prepare(f->graph, NULL, heap(), &f->diag, &f->prepared);
+  if (status == STOW_OK) {
+    status = stow_prepared_carry(f->prepared, 3, 1, &f->diag);
+  }
+  stow_formula_options options;
+  stow_formula_options_init(&options);
+  if (status == STOW_OK) {
+    options.effects = stow_prepared_formula_effects(f->prepared);
+    status = stow_formula_make(f->graph, &options, heap(), &f->diag, &f->formula);
+  }
+  if (status == STOW_OK) {
+    status = stow_exec_create_range(f->prepared, f->formula, NULL, heap(), &f->diag, &f->exec);
+  }
+  test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f->diag.message);
+}
+
+static stow_status step(fixture* f, int64_t past, float number) {
+  float x[2] = {number, 2 * number};
+  stow_tensor tensor = {.data = x, .dtype = STOW_F32, .rank = 1, .dims = {2}};
+  STOW_TRY(stow_exec_set_point(f->exec, &past, &f->diag));
+  STOW_TRY(stow_exec_input(f->exec, 0, &tensor, &f->diag));
+  return stow_exec_run(f->exec, &f->diag);
+}
+
+TEST(WhatIsCarriedOverGrowsWithoutAnAllocation) {
+  fixture f;
+  make_growing(&f);
+  CHECK(stow_exec_most_bytes(f.exec, 3) == 6 * 2 * sizeof(float));
+  calls = 0;
+  for (int64_t past = 0; past <= 5; ++past) {
+    stow_tensor sum, cache;
+    CHECK(step(&f, past, (float)(past + 1)) == STOW_OK);
+    CHECK(stow_exec_value(f.exec, 4, &f.diag, &sum) == STOW_OK);
+    CHECK(stow_exec_value(f.exec, 3, &f.diag, &cache) == STOW_OK);
+    CHECK(((const float*)sum.data)[1] == (float)((past + 1) * (past + 2)));
+    CHECK(cache.dims[0] == past + 1 && ((const float*)cache.data)[2 * past] == (float)(past + 1));
+  }
+  CHECK(calls == 0);
+  CHECK(step(&f, 0, 7) == STOW_OK);  // from the beginning
+  CHECK(step(&f, 3, 1) == STOW_ERR_TYPE);
+  CHECK(strstr(f.diag.message, "but the last run left f32[1, 2]") != NULL);
+  float given[6] = {1, 1, 1, 1, 1, 1};
+  stow_tensor tensor = {.data = given, .dtype = STOW_F32, .rank = 2, .dims = {3, 2}};
+  stow_tensor sum;
+  CHECK(stow_exec_input(f.exec, 1, &tensor, &f.diag) == STOW_OK);  // what the caller sets counts
+  CHECK(step(&f, 3, 1) == STOW_OK);
+  CHECK(stow_exec_value(f.exec, 4, &f.diag, &sum) == STOW_OK && ((float*)sum.data)[0] == 4);
+  CHECK(stow_exec_bind(f.exec, 1, given, sizeof(given), &f.diag) == STOW_ERR_INVALID_ARGUMENT);
+  end(&f);
+}
+
+TEST(OnlyOutputsAreCarriedOverToInputs) {
+  fixture f;
+  begin(&f, GROWING);
+  REQUIRE(stow_prepare(f.graph, NULL, heap(), &f.diag, &f.prepared) == STOW_OK);
+  CHECK(stow_prepared_carry(f.prepared, 2, 1, &f.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_prepared_carry(f.prepared, 3, 2, &f.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_prepared_carry(f.prepared, 4, 1, &f.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(strstr(f.diag.message, "their element types or ranks differ") != NULL);
+  CHECK(stow_prepared_carry(f.prepared, 99, 1, &f.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(stow_prepared_carry(f.prepared, 3, 1, &f.diag) == STOW_OK);
+  CHECK(stow_prepared_carry(f.prepared, 3, 1, &f.diag) == STOW_ERR_INVALID_ARGUMENT);
+  CHECK(strstr(f.diag.message, "already") != NULL);
+  end(&f);
+}
+
 TEST(PointsThatDoNotFitAreRefused) {
   fixture f;
   begin(&f, CHAIN);

@@ -49,6 +49,12 @@ stow_status stow_exec_bind(stow_exec* exec, stow_value value, void* data, size_t
     return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
                       "was packed and cannot be bound; prepare with STOW_PACK_NEVER", diag);
   }
+  for (size_t i = 0; i < exec->carry_count; ++i) {
+    if (exec->carries[i].input == value || exec->carries[i].output == value) {
+      return fail_value(exec, value, STOW_ERR_INVALID_ARGUMENT,
+                        "is carried over from run to run and cannot be bound", diag);
+    }
+  }
   size_t alignment = stowi_exec_dtype_alignment(tensor->dtype);
   if (size < facts->bytes || (data == NULL && facts->bytes != 0)) {
     stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT, "%s needs %" PRIu64 " bytes, but %zu were given",
@@ -127,8 +133,9 @@ stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor
   stow_tensor* to = &exec->frame.tensors[value];
   stow_status status = STOW_OK;
   bool is_fitting_now = is_fitting(exec, value, tensor);
-  if (!is_fitting_now && exec->range != NULL &&
-      stowi_exec_range_follow(exec, value, tensor, &status, diag)) {
+  bool may_move =
+      exec->range != NULL && (!is_fitting_now || (exec->carry_count != 0 && !exec->range->is_told));
+  if (may_move && stowi_exec_range_follow(exec, value, tensor, &status, diag)) {
     STOW_TRY(status);
     STOW_TRY(check_settable(exec, value, diag));
     is_fitting_now = is_fitting(exec, value, tensor);
@@ -159,6 +166,7 @@ stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor
   }
   memcpy(to->dims, tensor->dims, tensor->rank * sizeof(to->dims[0]));
   place->is_set = true;
+  stowi_exec_carry_cancel(exec, value);
   return STOW_OK;
 }
 
@@ -170,6 +178,7 @@ stow_status stow_exec_fill(stow_exec* exec, stow_value value, stow_diag* diag,
   STOW_TRY(check_settable(exec, value, diag));
   *out_tensor = exec->frame.tensors[value];
   exec->places[value].is_set = true;
+  stowi_exec_carry_cancel(exec, value);
   return STOW_OK;
 }
 

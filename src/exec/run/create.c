@@ -125,6 +125,7 @@ static stow_status create_all(stow_exec* exec, const stow_formula* formula, stow
   stowi_exec_weights weights = {exec->options.weight, exec->options.on_copied, exec->options.user};
   STOW_TRY(stowi_exec_pack(prepared, weights, diag));
   STOW_TRY(stowi_exec_place(exec, diag));
+  STOW_TRY(stowi_exec_carry_create(exec, diag));
   if (exec->range != NULL) {
     return stowi_exec_range_watch(exec, diag);
   }
@@ -185,6 +186,7 @@ void stow_exec_destroy(stow_exec* exec) {
     allocator.reallocate(allocator.user, exec->weights, exec->weights_size, 0,
                          STOWI_EXEC_WEIGHT_ALIGNMENT);
   }
+  stowi_exec_carry_free(exec);
   stowi_exec_inference_free(exec);
   STOWI_ARRAY_FREE(allocator, exec->loops, exec->region_count);
   STOWI_ARRAY_FREE(allocator, exec->places, exec->program->value_count);

@@ -57,14 +57,16 @@ typedef struct stowi_exec_range {
   stow_plan* watched;  // the plan at the point, for poison and paranoia; else NULL
   size_t point;        // SIZE_MAX: none, since a call failed
   size_t last;         // that fits
+  bool is_told;        // the caller has set the point since the last run
   uint64_t capacity;   // bytes of the arena
   uint64_t alignment;
-  size_t symbol_count;  // with ranges
-  size_t* symbols;      // their indices in the graph
-  int64_t* values;      // at the point
-  int64_t* asked;       // at another one
-  size_t number_count;  // symbols of the graph
-  int64_t* numbers;     // theirs at the point
+  size_t symbol_count;   // with ranges
+  size_t* symbols;       // their indices in the graph
+  int64_t* values;       // at the point
+  int64_t* asked;        // at another one
+  size_t number_count;   // symbols of the graph
+  int64_t* numbers;      // theirs at the point
+  uint64_t* most_bytes;  // by value: at any point
 } stowi_exec_range;
 
 struct stow_exec {
@@ -91,6 +93,8 @@ struct stow_exec {
   unsigned char* weights;  // copies of weights that are not aligned
   size_t weights_size;
   stowi_exec_inference inference;
+  stowi_exec_carry* carries;
+  size_t carry_count;
   stowi_exec_paranoia* paranoia;  // NULL: none
   uint32_t step;                  // being run
   bool is_running;
@@ -112,8 +116,8 @@ stow_status stowi_exec_range_begin(stow_exec* exec, const stow_formula* formula,
 void stowi_exec_range_destroy(stow_exec* exec);
 // Makes what poison and paranoia need at the present point.
 stow_status stowi_exec_range_watch(stow_exec* exec, stow_diag* diag);
-// Moves to the point at which |value| has the dims of |tensor|, if there is one that they tell;
-// symbols that they do not tell stay. False if there is none.
+// Moves to the point at which |value| has the dims of |tensor|, if there is one that they tell,
+// with what is carried over; symbols that neither tells stay. False if there is none.
 bool stowi_exec_range_follow(stow_exec* exec, stow_value value, const stow_tensor* tensor,
                              stow_status* out_status, stow_diag* diag);
 // Gives views of what has no slot their data again, where something was bound since. O(values).
@@ -128,6 +132,14 @@ stow_status stowi_exec_idle(const stow_exec* exec, const char* what, stow_diag* 
 stow_status stowi_exec_require(stow_exec* exec, stow_diag* diag);
 // After it.
 void stowi_exec_consume(stow_exec* exec);
+
+// Outputs that are inputs of the next run (carry.c): buffers for them, freed also after a failure;
+// what happens before a run and after it; and that the caller has set |input|.
+stow_status stowi_exec_carry_create(stow_exec* exec, stow_diag* diag);
+void stowi_exec_carry_free(stow_exec* exec);
+stow_status stowi_exec_carry_begin(stow_exec* exec, stow_diag* diag);
+void stowi_exec_carry_end(stow_exec* exec);
+void stowi_exec_carry_cancel(stow_exec* exec, stow_value input);
 
 // "step 12: node 7 "name" (gather): …"
 stow_status stowi_exec_fail(stow_exec* exec, stow_node node, stow_status status, stow_diag* diag,

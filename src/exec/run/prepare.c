@@ -498,6 +498,7 @@ void stow_prepared_destroy(stow_prepared* prepared) {
   stowi_exec_packed_destroy(prepared->packed);
   stowi_exec_blocks_destroy(prepared->blocks);
   stow_effects_destroy(prepared->effects);
+  STOWI_VEC_FREE(prepared->allocator, &prepared->carries);
   stowi_exec_frame_free(&prepared->frame);
   stowi_exec_program_free(&prepared->program);
   stowi_graph_twin_destroy(prepared->twin);

@@ -4,6 +4,7 @@
 
 #include <stowage/exec.h>
 
+#include "base/alloc.h"
 #include "exec/program/frame.h"
 #include "exec/program/program.h"
 #include "exec/run/blocks.h"
@@ -14,6 +15,17 @@
 
 // Chooses the variant of a node's kernel, of which there are |count|.
 typedef uint32_t (*stowi_exec_choose)(void* user, stow_node node, uint32_t count);
+
+// An output that is an input of the next run (carry.c).
+typedef struct stowi_exec_carry {
+  stow_value output;
+  stow_value input;
+  // Of an executor:
+  unsigned char* buffers[2];  // the input's, then the output's
+  size_t size;                // of each
+  bool is_pending;            // a run has written the output, and the input was not set since
+  stow_tensor left;           // the output, as it was left
+} stowi_exec_carry;
 
 struct stow_prepared {
   stow_allocator allocator;
@@ -31,6 +43,7 @@ struct stow_prepared {
   stowi_exec_choose choose;  // NULL: all variants are priced
   void* user;                // of |choose|
   stowi_exec_frame frame;
+  STOWI_VEC(stowi_exec_carry) carries;
 };
 
 // After the graph's dims have changed: sizes, blocks and scratch again, and effects with them.

@@ -48,6 +48,24 @@ static stow_status measure(stow_exec* exec, size_t point, stow_diag* diag) {
   return stowi_plan_mover_to(range->mover, point, diag, &exec->plan);
 }
 
+// The first visit of a point.
+static stow_status explore(stow_exec* exec, size_t point, stow_diag* diag) {
+  STOW_TRY(measure(exec, point, diag));
+  for (stow_value value = 0; value < exec->program->value_count; ++value) {
+    uint64_t bytes = exec->program->values[value].bytes;
+    uint64_t* most = &exec->range->most_bytes[value];
+    *most = bytes > *most ? bytes : *most;
+  }
+  return STOW_OK;
+}
+
+uint64_t stow_exec_most_bytes(const stow_exec* exec, stow_value value) {
+  if (value >= exec->program->value_count) {
+    return 0;
+  }
+  return exec->range == NULL ? exec->program->values[value].bytes : exec->range->most_bytes[value];
+}
+
 // Poison and paranoia follow a whole plan, which is made for the point.
 static stow_status watch(stow_exec* exec, size_t point, stow_diag* diag) {
   stowi_exec_range* range = exec->range;
@@ -141,8 +159,10 @@ stow_status stowi_exec_range_begin(stow_exec* exec, const stow_formula* formula,
   STOW_TRY(stow_formula_check(formula, &effects, exec->allocator, diag));
   STOW_TRY(stowi_plan_mover_create(formula, exec->graph, range->own->effects, exec->allocator, diag,
                                    &range->mover));
+  range->most_bytes = STOWI_ARRAY_ZERO(exec->allocator, uint64_t, exec->program->value_count);
+  STOW_TRY(stowi_need_memory(range->most_bytes != NULL, diag));
   for (size_t point = 0; point < stow_formula_point_count(formula); ++point) {
-    STOW_TRY(measure(exec, point, diag));
+    STOW_TRY(explore(exec, point, diag));
   }
   STOW_TRY(measure(exec, range->last, diag));
   range->point = range->last;
@@ -156,6 +176,7 @@ void stowi_exec_range_destroy(stow_exec* exec) {
   }
   stow_plan_destroy(range->watched);
   stowi_plan_mover_destroy(range->mover);
+  STOWI_ARRAY_FREE(exec->allocator, range->most_bytes, exec->program->value_count);
   stow_prepared_destroy(range->own);
   STOWI_ARRAY_FREE(exec->allocator, range->symbols, range->symbol_count);
   STOWI_ARRAY_FREE(exec->allocator, range->values, range->symbol_count);
@@ -199,7 +220,9 @@ stow_status stow_exec_set_point(stow_exec* exec, const int64_t* values, stow_dia
     return stowi_fail(diag, STOW_ERR_NOT_FOUND, "%s is not in the range",
                       text_of(exec->range, values).text);
   }
-  return move_to(exec, point, diag);
+  STOW_TRY(move_to(exec, point, diag));
+  exec->range->is_told = true;
+  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -234,30 +257,73 @@ static bool solve(const stowi_exec_range* range, const stow_dims* dims, stow_dim
   return true;
 }
 
-bool stowi_exec_range_follow(stow_exec* exec, stow_value value, const stow_tensor* tensor,
-                             stow_status* out_status, stow_diag* diag) {
-  stowi_exec_range* range = exec->range;
+// Finds symbols from the dims of a value, which must fit.
+static bool solve_all(const stow_exec* exec, stow_value value, const stow_tensor* tensor,
+                      uint64_t* found) {
+  const stowi_exec_range* range = exec->range;
   const stow_type* type = stow_graph_type(exec->prepared->source, value);
   const stow_dims* dims = stow_graph_dims(exec->prepared->source);
-  uint64_t found = 0;
   bool is_found = tensor->dtype == type->dtype && tensor->rank == type->rank;
-  memcpy(range->asked, range->values, range->symbol_count * sizeof(int64_t));
   for (size_t pass = 0; pass < range->symbol_count; ++pass) {
     for (uint32_t i = 0; is_found && i < type->rank; ++i) {
       size_t symbol = 0;
       if (!stow_dim_is_const(type->dims[i]) && tensor->dims[i] >= 0 &&
           tensor->dims[i] <= STOW_DIM_RANGE_MAX &&
-          missing_of(range, dims, type->dims[i], found, &symbol) == 1) {
+          missing_of(range, dims, type->dims[i], *found, &symbol) == 1) {
         is_found = solve(range, dims, type->dims[i], tensor->dims[i], symbol);
-        found |= UINT64_C(1) << symbol;
+        *found |= UINT64_C(1) << symbol;
       }
     }
   }
-  for (uint32_t i = 0; is_found && i < type->rank; ++i) {
-    int64_t number;
-    is_found = stow_dim_evaluate(dims, type->dims[i], range->numbers, &number) == STOW_OK &&
-               number == tensor->dims[i];
+  return is_found;
+}
+
+// What a run has left tells the symbols of the input that it becomes; before the first run, these
+// are the least.
+static void follow_carries(const stow_exec* exec, uint64_t* found) {
+  const stowi_exec_range* range = exec->range;
+  const stow_dims* dims = stow_graph_dims(exec->prepared->source);
+  for (size_t i = 0; i < exec->carry_count; ++i) {
+    const stowi_exec_carry* carry = &exec->carries[i];
+    const stow_type* type = stow_graph_type(exec->prepared->source, carry->input);
+    if (carry->is_pending) {
+      (void)solve_all(exec, carry->input, &carry->left, found);
+    } else if (!exec->places[carry->input].is_set) {
+      for (uint32_t k = 0; k < type->rank; ++k) {
+        size_t symbol = 0;
+        if (missing_of(range, dims, type->dims[k], *found, &symbol) == 1) {
+          stow_dim_range own;
+          (void)stow_formula_symbol(range->formula, symbol, &own);
+          range->asked[symbol] = range->numbers[range->symbols[symbol]] = own.min;
+          *found |= UINT64_C(1) << symbol;
+        }
+      }
+    }
   }
+}
+
+static bool has_dims(const stow_exec* exec, stow_value value, const stow_tensor* tensor) {
+  const stow_type* type = stow_graph_type(exec->prepared->source, value);
+  const stow_dims* dims = stow_graph_dims(exec->prepared->source);
+  bool has = true;
+  for (uint32_t i = 0; has && i < type->rank; ++i) {
+    int64_t number;
+    has = stow_dim_evaluate(dims, type->dims[i], exec->range->numbers, &number) == STOW_OK &&
+          number == tensor->dims[i];
+  }
+  return has;
+}
+
+bool stowi_exec_range_follow(stow_exec* exec, stow_value value, const stow_tensor* tensor,
+                             stow_status* out_status, stow_diag* diag) {
+  stowi_exec_range* range = exec->range;
+  uint64_t found = 0;
+  memcpy(range->asked, range->values, range->symbol_count * sizeof(int64_t));
+  bool is_found = solve_all(exec, value, tensor, &found);
+  if (is_found && !range->is_told) {
+    follow_carries(exec, &found);
+  }
+  is_found = is_found && has_dims(exec, value, tensor);
   for (size_t i = 0; i < range->symbol_count; ++i) {
     range->numbers[range->symbols[i]] = range->values[i];
   }

@@ -148,6 +148,7 @@ static stow_status run_code(stow_exec* exec, stow_diag* diag) {
 
 stow_status stow_exec_run(stow_exec* exec, stow_diag* diag) {
   STOW_TRY(stowi_exec_idle(exec, "stow_exec_run", diag));
+  STOW_TRY(stowi_exec_carry_begin(exec, diag));
   STOW_TRY(stowi_exec_require(exec, diag));
   exec->step = 0;
   exec->rounds = 0;
@@ -161,6 +162,12 @@ stow_status stow_exec_run(stow_exec* exec, stow_diag* diag) {
     stowi_exec_paranoia_end(exec->paranoia, exec);
   }
   stowi_exec_consume(exec);
+  if (status == STOW_OK) {
+    stowi_exec_carry_end(exec);
+  }
+  if (exec->range != NULL) {
+    exec->range->is_told = false;
+  }
   exec->is_running = false;
   return status;
 }

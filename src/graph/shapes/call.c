@@ -457,7 +457,8 @@ static stow_status check_result(stow_shape_call* call, size_t k, bool must_agree
 // Dims that are one number over their ranges become it.
 static void reduce_result(stow_shape_call* call, size_t k) {
   stow_type* result = &call->results[k];
-  bool is_inferred = call->desc->typing == STOW_TYPING_INFERRED && result->rank <= STOW_MAX_RANK;
+  bool is_inferred = call->desc->typing == STOW_TYPING_INFERRED && result->dtype != UNSET &&
+                     result->rank <= STOW_MAX_RANK;
   for (uint32_t i = 0; is_inferred && i < result->rank; ++i) {
     result->dims[i] = stowi_graph_dim_reduce(call->dims, result->dims[i]);
   }
