@@ -44,11 +44,9 @@ static bool match(const stowi_request_alias* alias, stow_str name, char out[NAME
   return size > 0 && size < NAME_SIZE;
 }
 
-// The next pair from output |*at| on, which becomes the one behind it. False where there is none
-// left, or its input is unknown: then |status| says so.
-static bool next_pair(const stow_graph* graph, const stowi_request_alias* alias, size_t* at,
-                      stow_value* out_output, stow_value* out_input, stow_diag* diag,
-                      stow_status* status) {
+bool stowi_request_next_pair(const stow_graph* graph, const stowi_request_alias* alias, size_t* at,
+                             stow_value* out_output, stow_value* out_input, stow_diag* diag,
+                             stow_status* status) {
   char name[NAME_SIZE];
   const stow_value* outputs = stow_graph_outputs(graph);
   while (*status == STOW_OK && *at < stow_graph_output_count(graph)) {
@@ -71,7 +69,7 @@ stow_status stowi_request_set_alias(stow_effects* effects, const stow_graph* gra
   stow_value input;
   stow_status status = STOW_OK;
   *out_count = 0;
-  for (size_t at = 0; next_pair(graph, alias, &at, &output, &input, diag, &status);) {
+  for (size_t at = 0; stowi_request_next_pair(graph, alias, &at, &output, &input, diag, &status);) {
     status = stow_effects_alias(effects, output, input, diag);
     ++*out_count;
   }
@@ -95,7 +93,7 @@ stow_status stowi_request_check_alias(const stow_plan* plan, const stow_graph* g
   stow_value output;
   stow_value input;
   stow_status status = STOW_OK;
-  for (size_t at = 0; next_pair(graph, alias, &at, &output, &input, diag, &status);) {
+  for (size_t at = 0; stowi_request_next_pair(graph, alias, &at, &output, &input, diag, &status);) {
     if (stow_plan_root(plan, output) != input) {
       status = fail_elsewhere(graph, output, input, diag);
     }

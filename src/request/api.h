@@ -110,6 +110,11 @@ typedef struct stowi_request_alias {
 // STOW_ERR_SYNTAX if only one side has a `*`, or one has several.
 STOWI_SHARED stow_status stowi_request_check_pattern(const stowi_request_alias* alias,
                                                      stow_diag* diag);
+// The next pair from output |*at| on, which becomes the one behind it. False if there is none left,
+// or its input is unknown: then |status|, which begins with STOW_OK, says so.
+STOWI_SHARED bool stowi_request_next_pair(const stow_graph* graph, const stowi_request_alias* alias,
+                                          size_t* at, stow_value* out_output, stow_value* out_input,
+                                          stow_diag* diag, stow_status* status);
 // Gives every output that |alias| names the bytes of its input; |out_count| is their number.
 // STOW_ERR_NOT_FOUND if an input is unknown; else as stow_effects_alias.
 STOWI_SHARED stow_status stowi_request_set_alias(stow_effects* effects, const stow_graph* graph,

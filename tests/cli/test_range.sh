@@ -206,4 +206,72 @@ run plan "$examples/encoder.onnx" --bind batch=1,length=1..1000000000
 expect 3 TooManyPoints
 complains "give smaller ranges or larger steps"
 
+# Loops: one executor for the prompt and all steps. The tokens are those of onnxruntime 1.31.
+lengths='batch_size=1,sequence_length=1..8,past_sequence_length=0..16'
+decode() {
+  run run "$examples/decoder.onnx" --bind "$lengths" --loop 'present.*=past_key_values.*' \
+    --next logits=input_ids --fill position_ids=count "$@"
+}
+decode --prompt 3,14,15,92,65 --steps 8
+expect 0 LoopsDecode
+says '39 93 41 65 93 15 91 7'
+says 'carried over'
+decode --prompt 3,14,15,92,65 --steps 8 --threads 2
+expect 0 LoopsDecodeWithThreads
+says '39 93 41 65 93 15 91 7'
+decode --prompt 3,14,15,92,65 --steps 8 --rewrite none --format json
+expect 0 LoopsDecodeAsJson
+says '"tokens": [39, 93, 41, 65, 93, 15, 91, 7]}'
+decode --prompt 3 --steps 3 --temperature 0.5 --random 7
+expect 0 LoopsDraw
+drawn=$(tail -n 1 "$work/out")
+decode --prompt 3 --steps 3 --temperature 0.5 --random 7
+expect 0 LoopsDrawTheSame
+says "$drawn"
+decode --prompt 3 --steps 18
+expect 3 CachesAreFull
+complains 'is f32[1, 4, 16, 8], but the last run left f32[1, 4, 17, 8]'
+decode --prompt 1,2,3,4,5,6,7,8,9 --steps 1
+expect 3 PromptsAreTooLong
+complains 'but i64[1, 9] was given'
+decode --prompt 3,14,15 --steps 8 --capacity 1KiB
+expect 3 ArenasAreTooSmall
+complains 'needs an arena of '
+decode --prompt 3x --steps 1
+expect 2 PromptsAreNumbers
+complains "--prompt: '3x' is not a list of numbers"
+decode --prompt 3
+expect 2 LoopsNeedSteps
+complains '--loop needs --next OUT=IN, --prompt N,N,... and --steps N'
+decode --prompt 3 --steps 1 --temperature 1
+expect 2 DrawsNeedASeed
+decode --prompt 3 --steps 1 --check
+expect 2 ChecksAreForOneRun
+complains '--check is for one run, not for --loop'
+decode --prompt 3 --steps 1 --fill 'no=1'
+expect 2 UnknownFills
+complains "--fill: unknown value 'no'"
+decode --prompt 3 --steps 1 --fill 'input_ids=x'
+expect 2 FillsAreNumbers
+run run "$examples/decoder.onnx" --bind "$lengths" --loop 'present.*=past.*' --next logits=input_ids \
+  --prompt 1 --steps 1
+expect 2 UnknownCaches
+complains "--loop: unknown input 'past.0.key'"
+run run "$examples/decoder.onnx" --bind "$lengths" --loop 'nothing=past' --next logits=input_ids \
+  --prompt 1 --steps 1
+expect 2 UnknownOutputs
+complains "--loop: unknown output 'nothing'"
+run run "$examples/decoder.onnx" --bind "$lengths" --loop 'present.*=past_key_values.*' \
+  --next present.0.key=input_ids --prompt 1 --steps 1
+expect 3 InputsThatNobodySets
+complains 'position_ids'
+run run "$examples/decoder.onnx" --bind batch_size=1,sequence_length=1,past_sequence_length=4 \
+  --loop 'present.*=past_key_values.*' --next logits=input_ids --prompt 1 --steps 1
+expect 2 LoopsNeedARange
+run run "$examples/digits.onnx" --random 1 --steps 3
+expect 2 StepsNeedALoop
+complains 'need --loop'
+run run "$examples/decoder.onnx" --bind "$lengths" --random 1
+expect 3 RunsOfRangesAreLoops
+
 finish

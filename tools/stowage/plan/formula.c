@@ -54,6 +54,11 @@ cli_exit cli_formula_take_effects(cli_formula* f, const cli_plan_job* job) {
 
 cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job) {
   CLI_TRY(cli_formula_take_effects(f, job));
+  return cli_formula_plan(f);
+}
+
+cli_exit cli_formula_plan(cli_formula* f) {
+  const cli_plan_job* job = f->job;
   CLI_TRY(check_request(&job->request));
   CLI_TRY(cli_plan_request_options(&job->request, &f->plan));
   f->plan.rewrite = job->stamp[0] == '\0' ? NULL : job->stamp;

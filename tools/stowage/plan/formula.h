@@ -18,6 +18,9 @@ typedef struct cli_formula {
 
 // Makes a formula plan of the job's graph, with its request and effects, and proves it. Complains.
 cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job);
+// The same in two steps, for those who add to the effects between them: first
+// cli_formula_take_effects.
+cli_exit cli_formula_plan(cli_formula* f);
 void cli_formula_free(cli_formula* f);
 // Lets |f| have the effects that the job asks for at each point, for those who prove a plan. End
 // with cli_formula_free, also after a failure. Complains.

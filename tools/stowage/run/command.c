@@ -21,18 +21,24 @@ enum {
   OPT_ATOL = 3000,
   OPT_CHECK,
   OPT_EXPECT,
+  OPT_FILL,
   OPT_FORMAT,
   OPT_INPUT,
   OPT_INPUTS,
+  OPT_LOOP,
+  OPT_NEXT,
   OPT_OUTPUT,
   OPT_OUTPUTS,
   OPT_PARANOID,
   OPT_PLAN,
   OPT_PROFILE,
+  OPT_PROMPT,
   OPT_RANDOM,
   OPT_REPEAT,
   OPT_RTOL,
   OPT_SAVE_PLAN,
+  OPT_STEPS,
+  OPT_TEMPERATURE,
   OPT_THREADS,
   OPT_TRACE,
   OPT_WARMUP
@@ -69,6 +75,18 @@ static const cli_option run_options[] = {
      "check after every step that it wrote only its\nresults and scratch; and --check"},
     {OPT_PLAN, 0, "plan", "PLAN", "run in this plan, saved by --save-plan"},
     {OPT_SAVE_PLAN, 0, "save-plan", "OUT", "save the plan, with the scratch that kernels need"},
+    {OPT_LOOP, 0, "loop", "OUT=IN",
+     "run step by step: output OUT is input IN of the next\nstep, as 'present.*=past.*'; may be "
+     "repeated. Lengths\nneed ranges: --bind length=1..8,past=0..128"},
+    {OPT_NEXT, 0, "next", "OUT=IN",
+     "with --loop: the largest element of the last row of\nOUT is the next number of IN"},
+    {OPT_PROMPT, 0, "prompt", "N,N,...", "with --loop: the first numbers of that input"},
+    {OPT_STEPS, 0, "steps", "N", "with --loop: how many"},
+    {OPT_FILL, 0, "fill", "NAME=N",
+     "with --loop: an input that is N everywhere, or, as\nNAME=count, goes on counting from 0; may "
+     "be repeated"},
+    {OPT_TEMPERATURE, 0, "temperature", "T",
+     "with --loop: draw the next number from the softmax\nof the row over T, by --random SEED"},
     {OPT_FORMAT, 0, "format", "NAME", "text (the default) or json"},
 };
 
@@ -85,11 +103,9 @@ static cli_exit read_format(cli_run_request* request, const char* value) {
 }
 
 // The program never sets a locale, so numbers have a point.
-static cli_exit read_tolerance(cli_run_request* request, const char* option, const char* value,
-                               double* out) {
+static cli_exit read_real(const char* option, const char* value, double* out) {
   char* end;
   *out = strtod(value, &end);
-  request->has_tolerance = true;
   return end != value && *end == '\0' && isfinite(*out) && *out >= 0.0
              ? CLI_YES
              : cli_fail(CLI_USAGE, "--%s: '%s' is not a number such as 1e-3", option, value);
@@ -115,12 +131,22 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
   cli_run* run = user;
   cli_run_request* request = &run->request;
   switch (option->id) {
-    case OPT_ATOL: return read_tolerance(request, option->name, value, &request->atol);
+    case OPT_ATOL:
+      request->has_tolerance = true;
+      return read_real(option->name, value, &request->atol);
     case OPT_CHECK: return cli_set_switch(&request->check);
     case OPT_EXPECT: return cli_set_text(&request->expect, value);
     case OPT_FORMAT: return read_format(request, value);
     case OPT_INPUT: return cli_given_add(&request->inputs, option->name, "FILE", value);
     case OPT_INPUTS: return cli_set_text(&request->inputs_from, value);
+    case OPT_FILL: return cli_given_add(&request->fills, option->name, "N", value);
+    case OPT_LOOP: return cli_given_add(&request->loops, option->name, "IN", value);
+    case OPT_NEXT: return cli_set_text(&request->next, value);
+    case OPT_PROMPT: return cli_set_text(&request->prompt, value);
+    case OPT_STEPS:
+      request->has_steps = true;
+      return read_repeat(option->name, value, &request->steps);
+    case OPT_TEMPERATURE: return read_real(option->name, value, &request->temperature);
     case OPT_OUTPUT: return cli_given_add(&request->outputs, option->name, "FILE", value);
     case OPT_OUTPUTS: return cli_set_text(&request->outputs_to, value);
     case OPT_PARANOID: request->check = true; return cli_set_switch(&request->paranoid);
@@ -132,7 +158,9 @@ static cli_exit handle(void* user, const cli_option* option, const char* value) 
     case OPT_REPEAT:
       request->repeats = true;
       return read_repeat(option->name, value, &request->repeat);
-    case OPT_RTOL: return read_tolerance(request, option->name, value, &request->rtol);
+    case OPT_RTOL:
+      request->has_tolerance = true;
+      return read_real(option->name, value, &request->rtol);
     case OPT_SAVE_PLAN: return cli_set_text(&request->save_plan, value);
     case OPT_THREADS: return cli_parse_threads(value, &request->threads);
     case OPT_TRACE: return cli_set_text(&request->trace, value);
@@ -227,6 +255,7 @@ static cli_exit check_together(const cli_run* run) {
   if (request->has_tolerance && request->expect == NULL) {
     return cli_fail(CLI_USAGE, "--rtol and --atol need --expect");
   }
+  CLI_TRY(cli_run_check_loop(run));
   CLI_TRY(cli_run_check_planning(run));
   return check_files(run);
 }
@@ -459,6 +488,9 @@ static cli_exit run_model(cli_run* run) {
   cli_exit (*const steps[])(cli_run*) = {cli_run_read_inputs, cli_run_plan, cli_run_match_inputs,
                                          cli_run_fold};
   cli_exit code = check_together(run);
+  if (code == CLI_YES && run->request.loops.count > 0) {
+    return cli_run_loop(run);
+  }
   run->job.runs_at_once = run->request.save_plan == NULL;
   for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == CLI_YES; ++i) {
     code = steps[i](run);
@@ -489,6 +521,8 @@ void cli_run_free(cli_run* run) {
   cli_list_free(&run->planning, sizeof(const char*));
   cli_list_free(&run->request.inputs, sizeof(cli_given));
   cli_list_free(&run->request.outputs, sizeof(cli_given));
+  cli_list_free(&run->request.loops, sizeof(cli_given));
+  cli_list_free(&run->request.fills, sizeof(cli_given));
 }
 
 static cli_exit run_run(int argc, char** argv) {

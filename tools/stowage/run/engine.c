@@ -97,7 +97,7 @@ cli_exit cli_run_fold(cli_run* run) {
                            : cli_fail_graph(run->job.source.label, fold_graph, status, &diag);
 }
 
-static cli_exit fail(const cli_engine* engine, stow_status status, const stow_diag* diag) {
+cli_exit cli_engine_fail(const cli_engine* engine, stow_status status, const stow_diag* diag) {
   if (engine->steps.is_stopped) {
     return CLI_GAVE_UP;  // told by who knows what there is to report
   }
@@ -130,7 +130,7 @@ static cli_exit bind_each(cli_engine* engine, bool* is_bound) {
     if (!cli_arrays_add(&engine->bound, &array)) {
       return cli_fail_memory();
     }
-    code = status == STOW_OK ? CLI_YES : fail(engine, status, &diag);
+    code = status == STOW_OK ? CLI_YES : cli_engine_fail(engine, status, &diag);
   }
   return code;
 }
@@ -146,21 +146,28 @@ cli_exit cli_engine_open(cli_engine* engine, const stow_prepared* prepared, bool
   stow_exec_options options;
   stow_exec_options_init(&options);
   options.paranoid = paranoid;
-  options.poison = true;
+  options.poison = engine->formula == NULL;  // in a range, it would allocate for every shape
   options.weight = find_weight;
   options.on_step = cli_on_step;
   options.on_copied = give_back;
   engine->prepared = prepared;
   options.user = engine;
   engine->steps.graph = engine->graph;
-  engine->steps.step_count = stow_plan_step_count(engine->plan);
+  engine->steps.step_count = stow_graph_node_count(engine->graph);
+  options.capacity = engine->capacity;
   stow_diag diag = cli_diag();
-  stow_status status = stow_exec_create(prepared, engine->plan, &options, stow_allocator_default(),
-                                        &diag, &engine->exec);
+  stow_allocator heap = stow_allocator_default();
+  stow_status status =
+      engine->formula == NULL
+          ? stow_exec_create(prepared, engine->plan, &options, heap, &diag, &engine->exec)
+          : stow_exec_create_range(prepared, engine->formula, &options, heap, &diag, &engine->exec);
   if (status == STOW_ERR_VIOLATION) {
     return cli_fail(CLI_NO, "internal error: the plan is wrong: %s", cli_diag_text(status, &diag));
   }
-  return status == STOW_OK ? bind_outputs(engine) : fail(engine, status, &diag);
+  if (status != STOW_OK) {
+    return cli_engine_fail(engine, status, &diag);
+  }
+  return engine->formula == NULL ? bind_outputs(engine) : CLI_YES;
 }
 
 void cli_engine_close(cli_engine* engine) {
@@ -185,7 +192,7 @@ static cli_exit set_inputs(cli_engine* engine) {
                              : stow_exec_bind(engine->exec, feed->value, feed->tensor.data,
                                               stow_tensor_bytes(&feed->tensor), &diag);
     if (status != STOW_OK) {
-      return fail(engine, status, &diag);
+      return cli_engine_fail(engine, status, &diag);
     }
   }
   return CLI_YES;
@@ -197,7 +204,7 @@ cli_exit cli_engine_run(cli_engine* engine, uint64_t* out_nanoseconds) {
   uint64_t begun = cli_clock_nanoseconds();
   stow_status status = stow_exec_run(engine->exec, &diag);
   *out_nanoseconds = cli_clock_nanoseconds() - begun;
-  return status == STOW_OK ? CLI_YES : fail(engine, status, &diag);
+  return status == STOW_OK ? CLI_YES : cli_engine_fail(engine, status, &diag);
 }
 
 static cli_exit take_result(cli_engine* engine, stow_str name, stow_value value,
@@ -206,7 +213,7 @@ static cli_exit take_result(cli_engine* engine, stow_str name, stow_value value,
   stow_diag diag = cli_diag();
   stow_status status = stow_exec_value(engine->exec, value, &diag, &tensor);
   if (status != STOW_OK) {
-    return fail(engine, status, &diag);
+    return cli_engine_fail(engine, status, &diag);
   }
   cli_result result = {.value = value};
   stow_type type = cli_tensor_type(&tensor);

@@ -3,6 +3,8 @@
 #ifndef STOWAGE_TOOLS_RUN_RUN_H_
 #define STOWAGE_TOOLS_RUN_RUN_H_
 
+#include <stowage/formula.h>
+
 #include "plan/job.h"
 #include "run/random.h"
 #include "tensors/tensor_file.h"
@@ -30,6 +32,13 @@ typedef struct cli_run_request {
   const char* plan;       // a saved one; NULL: none
   const char* save_plan;  // NULL: do not
   bool json;
+  cli_list loops;      // of cli_given, `OUT=IN`
+  cli_list fills;      // of cli_given, `NAME=WORD`
+  const char* next;    // `OUT=IN`; NULL: none
+  const char* prompt;  // numbers; NULL: none
+  bool has_steps;
+  uint64_t steps;
+  double temperature;  // 0: the largest
 } cli_run_request;
 
 // A file that was given, open until the run is over.
@@ -111,6 +120,8 @@ typedef struct cli_engine {
   size_t feed_count;
   const stow_graph* graph;
   const stow_plan* plan;
+  const stow_formula* formula;  // of a range, instead of |plan|; NULL: one shape
+  uint64_t capacity;            // of its arena; 0: as much as it needs
   const char* label;
   const stow_model* model;  // NULL: the graph is none's
   stow_folded* folded;      // weights that are computed; NULL: none
@@ -170,10 +181,16 @@ void cli_run_free(cli_run* run);
 // Executors (engine.c). All complain, but not of a signal, which is CLI_GAVE_UP. End with
 // cli_engine_close, whatever open returned.
 cli_exit cli_engine_open(cli_engine* engine, const stow_prepared* prepared, bool paranoid);
+cli_exit cli_engine_fail(const cli_engine* engine, stow_status status, const stow_diag* diag);
 cli_exit cli_engine_run(cli_engine* engine, uint64_t* out_nanoseconds);
 cli_exit cli_engine_results(cli_engine* engine, const cli_run* run, cli_list* out_results);
 void cli_engine_close(cli_engine* engine);
 void cli_results_free(cli_list* results);
+
+// `--loop`: runs the model step by step, each with what the last one left (loop.c). Complains.
+cli_exit cli_run_loop(cli_run* run);
+// What is wrong with its options, before anything is read. Complains.
+cli_exit cli_run_check_loop(const cli_run* run);
 
 // Runs the model again with a plan in which no bytes are shared, and compares (check.c). If near
 // rules fired, the model as it is runs, too, and outputs are measured. Complains, but not of a
