@@ -6,26 +6,13 @@
 #include <time.h>
 
 #include "exec/exec_case.h"
+#include "exec/wrapped_calls.h"
 #include "support/fault.h"
 #include "support/test.h"
 
 // ---------------------------------------------------------------------------------------------
 // The linker sends every call of these here (--wrap).
 
-static size_t calls;
-
-#define WRAP(type, name, parameters, arguments) \
-  type __real_##name parameters;                \
-  type __wrap_##name parameters;                \
-  type __wrap_##name parameters {               \
-    ++calls;                                    \
-    return __real_##name arguments;             \
-  }
-
-WRAP(void*, malloc, (size_t size), (size))
-WRAP(void*, calloc, (size_t count, size_t size), (count, size))
-WRAP(void*, realloc, (void* old, size_t size), (old, size))
-WRAP(void*, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
 WRAP(int, posix_memalign, (void** out, size_t alignment, size_t size), (out, alignment, size))
 WRAP(void*, mmap, (void* at, size_t size, int protection, int flags, int file, long offset),
      (at, size, protection, flags, file, offset))

@@ -7,29 +7,12 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "exec/wrapped_calls.h"
 #include "graph/api.h"
 #include "support/fault.h"
 #include "support/test.h"
 
 static stow_allocator heap(void) { return stow_allocator_default(); }
-
-// ---------------------------------------------------------------------------------------------
-// The linker sends every call of these here (--wrap).
-
-static size_t calls;
-
-#define WRAP(type, name, parameters, arguments) \
-  type __real_##name parameters;                \
-  type __wrap_##name parameters;                \
-  type __wrap_##name parameters {               \
-    ++calls;                                    \
-    return __real_##name arguments;             \
-  }
-
-WRAP(void*, malloc, (size_t size), (size))
-WRAP(void*, calloc, (size_t count, size_t size), (count, size))
-WRAP(void*, realloc, (void* old, size_t size), (old, size))
-WRAP(void*, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
 
 // ---------------------------------------------------------------------------------------------
 // A graph, and its executor of all shapes
