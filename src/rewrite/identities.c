@@ -51,6 +51,26 @@ static bool has_same_elements(const stowi_rewrite_pass* pass, stow_node node) {
   }
 }
 
+// Whether an output would be part of a larger value without the copy that |node| makes, and keep
+// all of that.
+static bool keeps_more(const stowi_rewrite_pass* pass, stow_node node, stow_value operand) {
+  const stow_graph* graph = pass->sized;
+  stow_value root = operand;
+  stow_view view;
+  if (!stowi_bits_has(&pass->facts.outputs, stow_graph_first_result(pass->graph, node)) ||
+      stow_graph_view(graph, node, 0, &view)) {
+    return false;
+  }
+  for (;;) {
+    stow_node made = stow_graph_producer(graph, root);
+    if (!stow_graph_view(graph, made, root - stow_graph_first_result(graph, made), &view)) {
+      break;
+    }
+    root = stow_graph_operands(graph, made)[view.operand];
+  }
+  return stowi_rewrite_bytes(graph, root) > stowi_rewrite_bytes(graph, operand);
+}
+
 static stow_status drop_identity(stowi_rewrite_pass* pass, stow_node node, bool* out_is_done) {
   stow_value result = stow_graph_first_result(pass->graph, node);
   stow_value operand = stow_graph_operand_count(pass->graph, node) == 0
@@ -58,7 +78,8 @@ static stow_status drop_identity(stowi_rewrite_pass* pass, stow_node node, bool*
                            : stowi_rewrite_read(pass, stow_graph_operands(pass->graph, node)[0]);
   *out_is_done =
       operand != STOW_VALUE_NONE && stowi_rewrite_same_type(pass->graph, operand, result) &&
-      has_same_elements(pass, node) && stowi_rewrite_can_stand_for(pass, operand, result);
+      has_same_elements(pass, node) && stowi_rewrite_can_stand_for(pass, operand, result) &&
+      !keeps_more(pass, node, operand);
   if (!*out_is_done) {
     return STOW_OK;
   }

@@ -77,6 +77,28 @@ TEST(NodesThatChangeSomethingStay) {
 }
 
 // The operand before them is what is padded with.
+// An output that is a copy of a part would keep all of it as a view.
+TEST(CopiesOfPartsThatAreOutputsStay) {
+#define PART(last, output)                                         \
+  "graph @g {\n"                                                   \
+  "  %0 = input \"x\" : f32[64, 3]\n"                              \
+  "  %1 = relu(%0) : f32[64, 3]\n"                                 \
+  "  %2 = narrow(%1) {axis = 0, start = 1, len = 1} : f32[1, 3]\n" \
+  "  %3 = expand(%2) : f32[1, 3]\n" last "  return " output        \
+  "\n"                                                             \
+  "}\n"
+  LEAVES(STOW_REWRITE_IDENTITIES, PART("", "%3"));
+  REWRITES(STOW_REWRITE_IDENTITIES, PART("  %4 = exp(%3) : f32[1, 3]\n", "%4"),
+           "graph @g {\n"
+           "  %0 = input \"x\" : f32[64, 3]\n"
+           "  %1 = relu(%0) : f32[64, 3]\n"
+           "  %2 = narrow(%1) {axis = 0, start = 1, len = 1} : f32[1, 3]\n"
+           "  %3 = exp(%2) : f32[1, 3]\n"
+           "  return %3\n"
+           "}\n");
+#undef PART
+}
+
 TEST(PadsMayBeAnOperand) {
 #define PADDED(pads)                                \
   "graph @g {\n"                                    \

@@ -48,7 +48,8 @@ static bool has_opaque_ops(const stow_graph* graph) {
 // The rewritten graph runs with the elements and ranges of the first one.
 static void take_elements(run_graph* to, const run_graph* from, const stow_rewritten* r,
                           stow_folded* folded) {
-  for (stow_value value = 0; value < stow_graph_value_count(from->graph); ++value) {
+  // Of values that became one, the first was computed.
+  for (stow_value value = stow_graph_value_count(from->graph); value-- > 0;) {
     stow_value now = stow_rewritten_value(r, value);
     if (now != STOW_VALUE_NONE) {
       to->ranges[now] = from->ranges[value];
