@@ -36,6 +36,13 @@ bool plan_edit_put(plan_edit* edit, stow_value value, stow_value target, uint64_
     return false;
   }
   uint64_t shift = plan->values[target].offset + inner - plan->values[value].offset;
+  // An operand may be in another concat already: the larger one has the other's values.
+  if (plan->values[from].size > plan->values[to].size) {
+    stow_value larger = from;
+    from = to;
+    to = larger;
+    shift = 0 - shift;
+  }
   for (stow_value v = 0; v < plan->value_count; ++v) {
     if (plan->values[v].root == from) {
       plan->values[v].root = to;
