@@ -47,9 +47,11 @@ STEPS = (("plain", ["--no-in-place", "--keep-copies", "--order", "given"]),
          ("+ order", ["--order", "auto"]))
 
 
-# Inputs that must hold certain values in a run. Piper adds noise to the durations that it predicts:
-# without it every run makes as many frames as the one before.
-RUN_VALUES = {"piper": {"scales": [0, 1, 0]}}
+# Inputs that must hold certain values in a run. Piper and curie add noise to the durations that they
+# predict: without it every run makes as many frames as the one before. Kokoro makes thousands of
+# frames of random tokens unless it speaks fast.
+RUN_VALUES = {"piper": {"scales": [0, 1, 0]}, "curie": {"scales": [0, 1, 0]},
+              "kokoro": {"speed": [12], "style": [0]}}
 
 
 class LightEntry:

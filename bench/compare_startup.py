@@ -5,8 +5,9 @@
 
 --models is what scripts/fetch-models.sh filled. Needs onnxruntime. *plan* is the whole process of
 `stowage plan`; *start* is what `stowage run` says it takes before the first run, on the clock:
-reading the model, rewriting, planning, proving the plan, folding and packing weights; *fold* is the
-part of that for folding. Theirs is creating a session from the file, without loading the library.
+reading the model, rewriting, planning, proving the plan, folding and packing weights, but not
+making random inputs; *fold* is the part of that for folding. Theirs is creating a session from the
+file, without loading the library.
 """
 import argparse
 import json

@@ -77,8 +77,8 @@ typedef struct cli_result {
 
 // Times of runs, in nanoseconds.
 typedef struct cli_times {
-  uint64_t begun;  // when the command was
-  uint64_t start;  // from then to the first run: reading, planning, proving
+  uint64_t begun;  // when the command was started, plus what reading or making inputs took
+  uint64_t start;  // from then to the first run: reading the model, planning, proving
   uint64_t fold;   // of that, computing weights that were folded
   uint64_t first;
   cli_list runs;  // of uint64_t, without the first and those to warm up
