@@ -17,7 +17,6 @@ theirs has all optimisations.
 import argparse
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -78,18 +77,10 @@ def stowage(options, words):
     return done.stdout
 
 
-def processor_ms(what):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    what()
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e3
-
-
 def run_ms(options, words, rewrite):
-    """Of one run: what more runs take beyond those of a command with few."""
-    few, many = (processor_ms(lambda n=n: stowage(
-        options, ["run", *words, *rewrite, "--repeat", str(n)])) for n in (1, 1 + options.repeat))
-    return (many - few) / options.repeat
+    found = stowage(options, ["run", *words, *rewrite, "--repeat", str(options.repeat),
+                              "--format", "json"])
+    return json.loads(found)["nanoseconds"]["processor"] / 1e6
 
 
 def arena(options, words, rewrite):

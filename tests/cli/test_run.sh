@@ -113,7 +113,7 @@ expect 0 APolicyOfASavedPlan
 # Latencies
 run run "$mlp" --random 7 --repeat 5 --warmup 2
 expect 0 Latencies
-for text in "first run" "latency" "min " "median " "p90 " "p99 " "max " "mean " "5, after 2 to warm up"; do
+for text in "first run" "latency" "min " "median " "p90 " "p99 " "max " "mean " "5, after 2 to warm up" "CPU time "; do
   says "$text"
 done
 narrow

@@ -311,7 +311,7 @@ cli_exit cli_run_plan(cli_run* run) {
 // Running
 
 static cli_exit run_once(cli_run* run, cli_engine* engine, bool counts) {
-  uint64_t time;
+  cli_run_time time;
   if (run->profile != NULL) {
     cli_profile_begin_run(run->profile);
   }
@@ -324,9 +324,11 @@ static cli_exit run_once(cli_run* run, cli_engine* engine, bool counts) {
     cli_profile_end_run(run->profile);
   }
   if (code == CLI_YES && engine->steps.run == 1) {
-    run->times.first = time;
+    run->times.first = time.clock;
   }
-  return code == CLI_YES && counts && !cli_list_add(&run->times.runs, &time, sizeof time)
+  run->times.processor += code == CLI_YES && counts ? time.processor : 0;
+  return code == CLI_YES && counts &&
+                 !cli_list_add(&run->times.runs, &time.clock, sizeof time.clock)
              ? cli_fail_memory()
              : code;
 }

@@ -176,6 +176,10 @@ static void print_inputs(const cli_run* run, cli_output* output) {
   }
 }
 
+static uint64_t mean_processor(const cli_run* run) {
+  return run->times.runs.count == 0 ? 0 : run->times.processor / run->times.runs.count;
+}
+
 static void print_times(const cli_run* run, cli_output* output) {
   static const char* const names[] = {"min", "median", "p90", "p99", "max", "mean"};
   char text[STOWI_REPORT_NUMBER];
@@ -209,6 +213,8 @@ static void print_times(const cli_run* run, cli_output* output) {
   }
   cli_print(output, "%" PRIu64 ", after %" PRIu64 " to warm up\n", run->request.repeat,
             run->request.warmup);
+  cli_format_time(mean_processor(run), text, sizeof text);
+  cli_print(output, "  %-15s %s a run\n", "CPU time", text);
 }
 
 static void print_nearness(const cli_nearness* near, cli_output* output) {
@@ -366,8 +372,9 @@ static void print_json_times(const cli_run* run, cli_output* output) {
     cli_print(output,
               ", \"runs\": %" PRIu64 ", \"warmup\": %" PRIu64 ", \"min\": %" PRIu64
               ", \"median\": %" PRIu64 ", \"p90\": %" PRIu64 ", \"p99\": %" PRIu64
-              ", \"max\": %" PRIu64 ", \"mean\": %" PRIu64,
-              l.count, run->request.warmup, l.min, l.median, l.p90, l.p99, l.max, l.mean);
+              ", \"max\": %" PRIu64 ", \"mean\": %" PRIu64 ", \"processor\": %" PRIu64,
+              l.count, run->request.warmup, l.min, l.median, l.p90, l.p99, l.max, l.mean,
+              mean_processor(run));
   }
   cli_print(output, "},\n");
 }

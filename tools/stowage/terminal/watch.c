@@ -50,13 +50,17 @@ static void on_signal(int signal_number) {
 #define DRAW_EVERY 100000
 #define ERASE "\r\x1B[K"
 
-uint64_t cli_clock_nanoseconds(void) {
+static uint64_t read_clock(clockid_t clock) {
   struct timespec time;
-  if (clock_gettime(CLOCK_MONOTONIC, &time) != 0) {
+  if (clock_gettime(clock, &time) != 0) {
     return 0;
   }
   return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
+
+uint64_t cli_clock_nanoseconds(void) { return read_clock(CLOCK_MONOTONIC); }
+
+uint64_t cli_clock_processor(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 uint64_t cli_clock(void) { return cli_clock_nanoseconds() / 1000; }
 

@@ -16,6 +16,8 @@ typedef struct cli_watch {
 // Microseconds of a clock that only goes forward, and the same in nanoseconds.
 uint64_t cli_clock(void);
 uint64_t cli_clock_nanoseconds(void);
+// Nanoseconds that processors have worked for this process, in all threads.
+uint64_t cli_clock_processor(void);
 
 // Starts the clock and catches SIGINT and SIGTERM, unless they are ignored: the first of them is
 // remembered, the second ends the program.
