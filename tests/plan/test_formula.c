@@ -86,10 +86,11 @@ static uint64_t check_point(const stow_formula* formula, const stow_graph* graph
 }
 
 // All points are right, and none is more than |most| bytes above its own plan.
-static void check_formula(const char* text, size_t regions, uint64_t most) {
+static void check_formula(const char* text, const stow_formula_options* options, size_t regions,
+                          uint64_t most) {
   stow_module* module = parse(text);
   const stow_graph* graph = stow_module_graph(module, 0);
-  stow_formula* formula = make(graph, NULL);
+  stow_formula* formula = make(graph, options);
   if (formula != NULL) {
     stow_formula_info info = {.struct_size = sizeof(info)};
     CHECK(stow_formula_describe(formula, &info) == STOW_OK);
@@ -117,7 +118,7 @@ TEST(OnePlanHoldsForAllLengths) {
       "  %6 = add(%5, %0) : f32[?seq, 16]\n"
       "  return %6\n"
       "}\n",
-      1, 0);
+      NULL, 1, 0);
 }
 
 TEST(ConcatsAndSplitsMoveWithTheSizes) {
@@ -134,7 +135,7 @@ TEST(ConcatsAndSplitsMoveWithTheSizes) {
       "  %7 = tanh(%6) : f32[1, 24, ?h, ?w]\n"
       "  return %7\n"
       "}\n",
-      1, 1024);
+      NULL, 1, 1024);
 }
 
 TEST(TransposesThatBecomeViewsHaveARegion) {
@@ -147,7 +148,32 @@ TEST(TransposesThatBecomeViewsHaveARegion) {
       "  %3 = tanh(%2) : f32[8, ?seq, 4]\n"
       "  return %3\n"
       "}\n",
-      2, 0);
+      NULL, 2, 0);
+}
+
+// At n = 128 the second branch needs most, so it comes first; at n = 8 its result would be in the
+// way of the first one. Nothing at the largest point says so.
+TEST(OrdersThatNeedLessAtSmallSizesHaveARegion) {
+  stow_plan_options plan;
+  stow_plan_options_init(&plan, STOW_PRESET_DEFAULT);
+  plan.order = STOW_ORDER_AUTO;
+  stow_formula_options options;
+  stow_formula_options_init(&options);
+  options.plan = &plan;
+  check_formula(
+      "graph @g {\n"
+      "  range ?n = 8..128/8\n"
+      "  %0 = input \"x\" : f32[64, 1, 1]\n"
+      "  %1 = input \"w\" : f32[1, 4, 1024]\n"
+      "  %2 = input \"y\" : f32[?n, 1, 1]\n"
+      "  %3 = input \"v\" : f32[1, 4, 4096]\n"
+      "  %4 = add(%0, %1) : f32[64, 4, 1024]\n"
+      "  %5 = reduce(%4) {axes = [1], keepdims = false} : f32[64, 1024]\n"
+      "  %6 = add(%2, %3) : f32[?n, 4, 4096]\n"
+      "  %7 = reduce(%6) {axes = [1], keepdims = false} : f32[?n, 4096]\n"
+      "  return %5, %7\n"
+      "}\n",
+      &options, 2, 64);
 }
 
 TEST(StateLiesAtTheBottomWithItsLargestSize) {

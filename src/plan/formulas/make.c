@@ -1,6 +1,7 @@
 // Makes a formula plan: plans at the largest point, keeps the structure, and measures it at every
-// point. Then, as long as there is a point at which no structure holds, or all are notably above
-// the load, plans there too. In the end structures that others can stand in for are dropped.
+// point; likewise at a few smaller ones, where another order may need less. Then, as long as there
+// is a point at which no structure holds, or all are notably above the load, plans there too. In
+// the end structures that others can stand in for are dropped.
 //
 // A structure holds at a point if the plan that it gives there passes the plan checker: whatever
 // ops, effects and sizes do at other shapes, only what is proven is used.
@@ -227,6 +228,34 @@ static stow_status improve(atlas* a, uint32_t most_plans) {
   }
 }
 
+// Plans where each symbol has so many eighths of its range; the symbol |largest|, if any, has its
+// whole range.
+static stow_status plan_eighths(atlas* a, int64_t eighths, size_t largest) {
+  const stow_formula* formula = a->formula;
+  int64_t* values = a->maker->values;
+  size_t point;
+  for (size_t i = 0; i < formula->symbol_count; ++i) {
+    const stow_dim_range* range = &formula->ranges[i];
+    int64_t steps = (range->max - range->min) / range->step;
+    values[i] = i == largest ? range->max : range->min + steps * eighths / 8 * range->step;
+  }
+  return stow_formula_find_point(formula, values, &point) == STOW_OK && !a->is_tried[point]
+             ? plan_point(a, point)
+             : STOW_OK;
+}
+
+// That another structure has a lower load is not known before it is there.
+static stow_status plan_probes(atlas* a) {
+  static const int64_t eighths[] = {0, 1, 4};
+  for (size_t i = 0; i < sizeof(eighths) / sizeof(eighths[0]); ++i) {
+    STOW_TRY(plan_eighths(a, eighths[i], SIZE_MAX));
+  }
+  for (size_t i = 0; i < a->formula->symbol_count && a->formula->symbol_count > 1; ++i) {
+    STOW_TRY(plan_eighths(a, 0, i));
+  }
+  return STOW_OK;
+}
+
 // ---------------------------------------------------------------------------------------------
 // Dropping
 
@@ -240,15 +269,28 @@ static bool is_as_good(const atlas* a, const uint64_t* before) {
   return true;
 }
 
+// The same if all that is not proven yet held, which costs no proof.
+static bool may_be_as_good(atlas* a, const uint64_t* before) {
+  for (size_t point = 0; point < a->formula->point_count; ++point) {
+    a->formula->region_at[point] = choose(a, point);
+  }
+  return is_as_good(a, before);
+}
+
 static stow_status drop_with(atlas* a, uint64_t* before) {
   stow_formula* formula = a->formula;
   for (size_t point = 0; point < formula->point_count; ++point) {
     before[point] = arena_at(a, point);
   }
-  for (size_t i = 0; i < formula->regions.count; ++i) {
+  // The last ones first: those of the largest points are proven at most of the others.
+  for (size_t i = formula->regions.count; i-- > 0;) {
     a->is_off[i] = true;
-    STOW_TRY(assign(a));
-    a->is_off[i] = is_as_good(a, before);
+    if (may_be_as_good(a, before)) {
+      STOW_TRY(assign(a));
+      a->is_off[i] = is_as_good(a, before);
+    } else {
+      a->is_off[i] = false;
+    }
   }
   return assign(a);
 }
@@ -305,6 +347,7 @@ static stow_status run(atlas* a, uint32_t most_plans) {
                              maker->diag));
   STOW_TRY(stowi_plan_formula_survey(maker));
   STOW_TRY(plan_point(a, count - 1));
+  STOW_TRY(plan_probes(a));
   STOW_TRY(improve(a, most_plans));
   STOW_TRY(drop_regions(a));
   return stowi_plan_formula_find_sums(a->formula, maker->diag);
