@@ -306,6 +306,8 @@ stow_status stow_dims_set_range(stow_dims*, size_t, const stow_dim_range*);
 bool stow_dims_range(const stow_dims*, size_t, stow_dim_range*);
 bool stow_dim_range_trim(stow_dim_range*);
 int64_t stow_dim_symbol(stow_dims*, stow_str);
+bool stow_dim_uses(const stow_dims*, stow_dim, size_t);
+stow_status stow_dim_evaluate(const stow_dims*, stow_dim, const int64_t*, int64_t*);
 stow_status stow_dim_print(const stow_dims*, stow_dim, stow_writer);
 stow_status stow_type_bytes(const stow_type*, uint64_t*);
 stow_str stow_graph_name(const stow_graph*);
@@ -417,6 +419,9 @@ void stow_folded_give_back(stow_folded*, const stow_prepared*, stow_value);
 void stow_exec_options_defaults(stow_exec_options*);
 stow_status stow_exec_create(const stow_prepared*, const stow_plan*, const stow_exec_options*,
   stow_allocator, stow_diag*, stow_exec**);
+stow_status stow_exec_create_range(const stow_prepared*, const stow_formula*,
+  const stow_exec_options*, stow_allocator, stow_diag*, stow_exec**);
+stow_status stow_exec_set_point(stow_exec*, const int64_t*, stow_diag*);
 void stow_exec_destroy(stow_exec*);
 stow_status stow_exec_bind(stow_exec*, stow_value, void*, size_t, stow_diag*);
 stow_status stow_exec_input(stow_exec*, stow_value, const stow_tensor*, stow_diag*);

@@ -46,13 +46,14 @@ class _Effects:
         self._job = job
         self._open = {}
         self._raised = None
-        self._kernels = None
+        self.prepared = self._kernels = None
         if job.prepare is not None:
-            prepared = Handle(make(lib.stow_prepare, job.graph, ctypes.byref(job.prepare), _c.heap,
-                                   where=job.source.label), lib.stow_prepared_destroy, job.graph)
-            effects = lib.stow_prepared_formula_effects(prepared)
+            self.prepared = Handle(
+                make(lib.stow_prepare, job.graph, ctypes.byref(job.prepare), _c.heap,
+                     where=job.source.label), lib.stow_prepared_destroy, job.graph)
+            job.set_policies(lib.stow_prepared_effects(self.prepared), job.graph)  # for executors
+            effects = lib.stow_prepared_formula_effects(self.prepared)
             begin = ctypes.cast(effects.begin, _c.begin_effects)
-            self._prepared = prepared
             self._kernels = lambda *arguments: begin(effects.user, *arguments)
         self._kept = _c.begin_effects(self._begin), _c.end_effects(self._end)
         pointers = (ctypes.cast(function, ctypes.c_void_p) for function in self._kept)

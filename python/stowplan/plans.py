@@ -90,11 +90,14 @@ class Job:
                 make(lib.stow_prepare, graph, ctypes.byref(self.prepare), _c.heap, where=where),
                 lib.stow_prepared_destroy, graph)
             effects = Handle(lib.stow_prepared_effects(prepared), lambda _: None, prepared)
-        for name, policy in self.policies.items():
-            call(lib.stowi_request_set_policy, effects, graph, Borrowed(name), policy, where="io")
+        self.set_policies(effects, graph)
         for alias in self.aliases:
             alias.set(effects, graph)
         return prepared, effects
+
+    def set_policies(self, effects, graph):
+        for name, policy in self.policies.items():
+            call(lib.stowi_request_set_policy, effects, graph, Borrowed(name), policy, where="io")
 
 
 class Alias:

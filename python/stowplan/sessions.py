@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from typing import TYPE_CHECKING, Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,9 @@ import numpy.typing as npt
 from . import _c
 from ._c import lib
 from ._call import Borrowed, Error, Handle, call, check, diag, integer, make
-from ._sources import ModelError, open_source
-from ._types import dtype_name, is_packed, numpy_dtype, type_at
+from ._sources import open_source
+from ._types import dtype_name, is_packed, numpy_dtype, shape_of, type_at
+from .formulas import FormulaPlan, make_formula
 from .plans import Job, Options, Plan, all_options, make_plan
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 class Port(NamedTuple):
     """An input or output."""
 
-    shape: Tuple[int, ...]
+    shape: Tuple[Union[int, str], ...]  # texts such as "?seq" where a range is bound
     dtype: str  # as in texts: "f32"
 
 
@@ -31,17 +32,24 @@ class _Port:
     """What a run needs to know of one."""
 
     def __init__(self, graph, value, has_slot):
-        found = type_at(graph, value)
         self.value = value
         self.has_slot = has_slot
-        self.code = found.dtype
-        self.shape = tuple(found.dims[:found.rank])
-        self.dtype = numpy_dtype(found.dtype)
+        # Of an output that is an input or weight, the bytes are there already.
+        self.is_bound = not has_slot and not lib.stow_graph_is_boundary(graph, value)
+        self.type = type_at(graph, value)
+        self.code = self.type.dtype
+        self.dtype = numpy_dtype(self.code)
+        self.public = Port(shape_of(graph, self.type), dtype_name(self.code))
+
+    def measure(self, shapes):
+        """Sizes at the point that |shapes| has."""
+        found = _c.stow_type(self.code, self.type.rank)
+        self.shape = tuple(map(shapes.number, self.type.dims[:self.type.rank]))
+        found.dims[:self.type.rank] = self.shape
         size = ctypes.c_uint64()
         lib.stow_type_bytes(ctypes.byref(found), ctypes.byref(size))
         self.size = size.value
         self.array_shape = (self.size,) if is_packed(self.code) else self.shape
-        self.public = Port(self.shape, dtype_name(self.code))
 
     def take(self, name, given):
         """|given| as an array whose bytes the executor can use."""
@@ -62,6 +70,54 @@ class _Port:
             raise ValueError(f"out: {name}: the array must be contiguous, aligned and writeable")
 
 
+class _Shapes:
+    """The symbols of a graph, and the numbers that they have."""
+
+    def __init__(self, graph, symbols):
+        self._dims = lib.stow_graph_dims(graph)
+        self._indices = {name: lib.stow_dims_find_symbol(self._dims, Borrowed(name))
+                         for name in symbols}
+        self._numbers = (ctypes.c_int64 * max(lib.stow_dims_symbol_count(self._dims), 1))()
+
+    def number(self, dim):
+        """A dim at the point; None if it is too large."""
+        found = ctypes.c_int64()
+        status = lib.stow_dim_evaluate(self._dims, dim, self._numbers, ctypes.byref(found))
+        return found.value if status == 0 else None
+
+    def _solve(self, index, dim, wanted):
+        """Dims are linear in most symbols; where one is not, the array's shape is checked later."""
+        self._numbers[index] = 0
+        at_none = self.number(dim)
+        self._numbers[index] = 1
+        at_one = self.number(dim)
+        if at_none is None or at_one is None or at_none == at_one:
+            return False
+        self._numbers[index] = max((wanted - at_none) // (at_one - at_none), 0)
+        return True
+
+    def find(self, given):
+        """The point of |given|, (port, shape of an array) pairs: symbols that a dim leaves open,
+        one after the other."""
+        known = set()
+        pairs = [(dim, number) for port, shape in given if len(shape) == port.type.rank
+                 for dim, number in zip(port.type.dims, shape)]
+        for _ in self._indices:
+            for dim, number in pairs:
+                missing = [name for name, index in self._indices.items()
+                           if name not in known and lib.stow_dim_uses(self._dims, dim, index)]
+                if len(missing) == 1 and self._solve(self._indices[missing[0]], dim, number):
+                    known.add(missing[0])
+        for name in self._indices:
+            if name not in known:
+                raise Error(f"no input has a dim that tells {name!r}", 6)
+        return {name: self._numbers[index] for name, index in self._indices.items()}
+
+    def set(self, point):
+        for name, number in point.items():
+            self._numbers[self._indices[name]] = number
+
+
 def _tensor_of(port, array):
     tensor = _c.stow_tensor(array.ctypes.data, port.code, len(port.shape))
     tensor.dims[:len(port.shape)] = port.shape
@@ -78,11 +134,15 @@ class Session:
     no slots for them (io="external"), and nothing is copied. Arrays that a run returns are the
     caller's, and no later run changes them. Options are those of `plan`; with io="keep" the arena
     has slots for inputs and outputs too, as in `stowage plan`, and they are copied in and out.
+
+    With a range, bind={"seq": range(1, 513)}, one session runs all its shapes in one arena: the
+    shapes of the arrays tell which. |capacity| then bounds the arena; larger shapes are refused
+    when they are run.
     """
 
-    plan: Plan
+    plan: Union[Plan, FormulaPlan]
 
-    def __init__(self, model: Any, *, bind: Optional[Mapping[str, int]] = None,
+    def __init__(self, model: Any, *, bind: Optional[Mapping[str, Union[int, range, str]]] = None,
                  bind_rest: Optional[int] = None,
                  values: Optional[Mapping[str, npt.ArrayLike]] = None,
                  shapes: Optional[Mapping[str, Sequence[int]]] = None,
@@ -94,19 +154,31 @@ class Session:
                              graph=graph)
         source.require_weights()
         self._lock = threading.Lock()
-        if source.has_ranges:
-            raise ModelError(f"{source.label}: a session is for one shape; bind= has a range", 1)
         self._job = Job(source, given, threads=integer("threads", threads, 1, 256))
-        self.plan = make_plan(self._job, given)
-        if not self.plan.fits:
-            gave_up = self.plan.outcome == "gave up"
-            raise Error(f"{source.label}: the arena needs {self.plan.arena} B, above the capacity "
-                        f"of {given['capacity']} B ({self.plan.outcome})", 14 if gave_up else 12)
-        self._exec = self._create()
-        self._inputs, self._outputs = self._ports()
+        if source.has_ranges:
+            if self._job.aliases:
+                raise ValueError("alias: for a session of one shape, not of a range")
+            self.plan = make_formula(self._job, {**given, "capacity": None})
+            self._exec = self._create(lib.stow_exec_create_range, self.plan._effects.prepared,
+                                      given["capacity"])
+            first = self.plan.at(self.plan.largest_at)
+        else:
+            first = self.plan = self._plan(given)
+            self._exec = self._create(lib.stow_exec_create, self._job.prepared)
+        self._inputs, self._outputs = self._ports(first)
+        self._shapes = _Shapes(self._job.graph, getattr(self.plan, "symbols", ()))
+        self._measure()
 
     # -----------------------------------------------------------------------------------------
     # Making
+
+    def _plan(self, given):
+        plan = make_plan(self._job, given)
+        if not plan.fits:
+            gave_up = plan.outcome == "gave up"
+            raise Error(f"{self._job.source.label}: the arena needs {plan.arena} B, above the "
+                        f"capacity of {given['capacity']} B ({plan.outcome})", 14 if gave_up else 12)
+        return plan
 
     def _fold(self):
         """Weights that follow from others are computed once."""
@@ -117,48 +189,48 @@ class Session:
         return Handle(make(lib.stow_folded_create, job.graph, graph, ctypes.byref(job.prepare),
                            _c.heap, where=job.source.label), lib.stow_folded_destroy)
 
-    def _create(self):
+    def _create(self, create, prepared, capacity=None):
         job, folded = self._job, self._fold()
         options = _c.stow_exec_options()
         lib.stow_exec_options_defaults(ctypes.byref(options))
+        options.capacity = 0 if capacity is None else integer("capacity", capacity, 1)
         if folded is not None:
             options.weight = ctypes.cast(lib.stow_folded_weight, ctypes.c_void_p)
             options.user = folded.address
 
         def give_back(_, value, data, size):  # a copied weight is not held twice
             if folded is not None:
-                lib.stow_folded_give_back(folded, job.prepared, value)
+                lib.stow_folded_give_back(folded, prepared, value)
             if job.source.model is not None:
                 lib.stow_model_give_back(job.source.model, data, size)
 
         callback = _c.on_copied(give_back)
         options.on_copied = ctypes.cast(callback, ctypes.c_void_p)
-        address = make(lib.stow_exec_create, job.prepared, self.plan._handle,
-                       ctypes.byref(options), _c.heap, where=job.source.label)
-        return Handle(address, lib.stow_exec_destroy, job.prepared, self.plan._handle, folded,
-                      callback)
+        address = make(create, prepared, self.plan._handle, ctypes.byref(options), _c.heap,
+                       where=job.source.label)
+        return Handle(address, lib.stow_exec_destroy, prepared, self.plan._handle, folded, callback)
 
-    def _ports(self):
+    def _ports(self, plan):
         graph, inputs, outputs = self._job.graph, {}, {}
         op = lib.stow_ops_find(None, Borrowed("input"))
         for value in range(lib.stow_graph_value_count(graph)):
             if lib.stow_graph_op(graph, lib.stow_graph_producer(graph, value)) == op:
-                inputs[lib.stow_graph_value_name(graph, value).text()] = self._port(value)
+                inputs[lib.stow_graph_value_name(graph, value).text()] = self._port(value, plan)
         numbers = ctypes.cast(lib.stow_graph_outputs(graph), ctypes.POINTER(ctypes.c_uint32))
         for i in range(lib.stow_graph_output_count(graph)):
             name = lib.stow_graph_value_name(graph, numbers[i]).text()
             name = f"output_{i}" if not name or name in outputs else name
-            outputs[name] = self._port(numbers[i])
+            outputs[name] = self._port(numbers[i], plan)
         return inputs, outputs
 
-    def _port(self, value):
+    def _port(self, value, plan):
         slot = _c.stow_slot()
-        has_slot = lib.stow_plan_value_slot(self.plan._handle, value, ctypes.byref(slot))
-        # Of an output that is an input or weight, the bytes are there already.
-        is_bound = not has_slot and not lib.stow_graph_is_boundary(self._job.graph, value)
-        port = _Port(self._job.graph, value, has_slot)
-        port.is_bound = is_bound
-        return port
+        has_slot = lib.stow_plan_value_slot(plan._handle, value, ctypes.byref(slot))
+        return _Port(self._job.graph, value, has_slot)
+
+    def _measure(self):
+        for port in (*self._inputs.values(), *self._outputs.values()):
+            port.measure(self._shapes)
 
     # -----------------------------------------------------------------------------------------
     # Running
@@ -170,7 +242,8 @@ class Session:
 
     @property
     def outputs(self) -> Dict[str, Port]:
-        """Shapes and dtypes of the outputs, by name; dims that depend on data are the largest."""
+        """Shapes and dtypes of the outputs, by name; dims that depend on data are the largest,
+        and those of a range are texts."""
         return {name: port.public for name, port in self._outputs.items()}
 
     def run(self, inputs: Mapping[str, Any], *,
@@ -194,11 +267,21 @@ class Session:
                 raise Error(f"out: unknown output {name!r}; the outputs are "
                             f"{', '.join(self._outputs)}", 6)
         with self._lock:
+            if isinstance(self.plan, FormulaPlan):
+                self._move(inputs)
             kept = [self._set(name, port, inputs[name]) for name, port in self._inputs.items()]
             bound = self._bind_outputs(out or {}, kept)
             call(lib.stow_exec_run, self._exec)
             return {name: self._result(port, bound, (out or {}).get(name))
                     for name, port in self._outputs.items()}
+
+    def _move(self, inputs):
+        """To the shape that the arrays have."""
+        shapes = ((port, np.shape(inputs[name])) for name, port in self._inputs.items())
+        point = self._shapes.find(shapes)
+        values = (ctypes.c_int64 * len(point))(*point.values())
+        call(lib.stow_exec_set_point, self._exec, values, where=self._job.source.label)
+        self._measure()
 
     def _set(self, name, port, given):
         array = port.take(name, given)

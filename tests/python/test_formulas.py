@@ -121,7 +121,9 @@ class Formulas(unittest.TestCase):
         for options in ({"capacity": 1024}, {"time": 1}, {"progress": True}):
             with self.assertRaises(ValueError, msg=options):
                 stow.plan(ENCODER, bind=bind, **options)
-        self.assertRaises(stow.ModelError, stow.Session, ENCODER, bind=bind)
+        with self.assertRaisesRegex(ValueError, "alias: "):
+            stow.Session("examples/decode.onnx", bind={"batch": 1, "past": range(4)},
+                         alias={"present.*": "past.*"})
         self.assertRaises(stow.Error, mlp().bind, seq=range(1, 5))
         # What is wrong with effects comes out of the callback as it is.
         with self.assertRaises(stow.Error) as raised:

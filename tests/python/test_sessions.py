@@ -51,6 +51,50 @@ class Sessions(unittest.TestCase):
             with np.load(f"{folder}/out.npz") as arrays:
                 return dict(arrays)
 
+    def test_one_session_runs_every_shape_of_a_range(self):
+        bind = {"batch": range(1, 3), "length": range(1, 17)}
+        sessions = [stow.Session("examples/encoder.onnx", bind=bind, **options)
+                    for options in ({}, {"io": "keep"}, {"io": {"tokens": "keep"}}, {"threads": 2})]
+        self.assertEqual(sessions[0].inputs["tokens"].shape, ("?batch", "?length"))
+        for shape in ((2, 16), (1, 1), (1, 16), (2, 3), (2, 3), (1, 9)):
+            given = {"tokens": tokens(shape)}
+            expected = self.run_command("examples/encoder.onnx", given)
+            for session in sessions:
+                outputs = session.run(given)
+                self.assertEqual(outputs.keys(), expected.keys())
+                for name, array in outputs.items():
+                    np.testing.assert_array_equal(array, expected[name], strict=True)
+        for shape, wrong in (((3, 4), "batch=3"), ((1, 17), "length=17"), ((1, 0), "length=0")):
+            with self.assertRaisesRegex(stow.Error, f"{wrong}.* is not in the range"):
+                sessions[0].run({"tokens": tokens(shape)})
+        with self.assertRaisesRegex(stow.Error, "no input has a dim that tells 'batch'"):
+            sessions[0].run({"tokens": tokens((4,))})
+
+    def test_a_decoder_takes_its_shape_from_its_cache(self):
+        bind = {"batch": 1, "past": range(0, 16)}
+        session = stow.Session("examples/decode.onnx", bind=bind)
+        for past in (0, 7, 15):
+            inputs = {name: np.random.default_rng(past).standard_normal(
+                          [dim if isinstance(dim, int) else past for dim in port.shape]
+                      ).astype(np.float32) if port.dtype == "f32" else tokens(port.shape)
+                      for name, port in session.inputs.items()}
+            expected = stow.Session("examples/decode.onnx",
+                                    bind={"batch": 1, "past": past}).run(inputs)
+            for name, array in session.run(inputs).items():
+                np.testing.assert_array_equal(array, expected[name], strict=True)
+
+    def test_a_capacity_refuses_larger_shapes(self):
+        bind = {"batch": 1, "length": range(1, 17)}
+        plan = stow.plan("examples/encoder.onnx", bind=bind, io="external")
+        session = stow.Session("examples/encoder.onnx", bind=bind,
+                               capacity=plan.arena(length=9))
+        session.run({"tokens": tokens((1, 9))})
+        with self.assertRaisesRegex(stow.Error, "length=16 needs an arena of"):
+            session.run({"tokens": tokens((1, 16))})
+        session.run({"tokens": tokens((1, 2))})
+        with self.assertRaisesRegex(stow.Error, "no point of the range fits in 64 bytes"):
+            stow.Session("examples/encoder.onnx", bind=bind, capacity=64)
+
     def test_outputs_are_those_of_the_command(self):
         cases = (("examples/digits.onnx", {}, {"image": digits()}),
                  ("examples/encoder.onnx", {"batch": 2, "length": 16}, {"tokens": tokens((2, 16))}))
