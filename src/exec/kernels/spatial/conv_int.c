@@ -307,7 +307,7 @@ static uint64_t variant_size(const stowi_kernel_conv_int* c, uint32_t variant) {
   if (variant < 2) {
     return blocks_size(c, variant == 0 ? &large : &small);
   }
-  return stowi_kernel_conv_int_lean_size(c, variant == 2) * c->call->workers;
+  return variant == 2 ? stowi_kernel_conv_int_lean_size(c) * c->call->workers : 0;
 }
 
 // Which variant is computed: the smallest of those up to the call's. *out_size is what it needs.

@@ -6,8 +6,8 @@
 #include "exec/kernels/spatial/window.h"
 #include "exec/kernels/support/convert.h"
 
-// The fastest, the same in smaller blocks, one with a tile of some KiB, and one with less than 1
-// KiB for each worker.
+// The fastest, the same in smaller blocks, one with a tile of some KiB for each worker, and one
+// without scratch, with a tile on the stack.
 #define STOWI_KERNEL_CONV_INT_VARIANTS 4
 
 // Sums of positions [first, first + count) of a channel of the result: the i-th is
@@ -40,9 +40,10 @@ stow_status stowi_kernel_conv_int_run(stowi_kernel_conv_int* c);
 // ---------------------------------------------------------------------------------------------
 // In little room (conv_int_lean.c)
 
-// For each worker: the larger way, or the smallest.
-uint64_t stowi_kernel_conv_int_lean_size(const stowi_kernel_conv_int* c, bool is_larger);
-void stowi_kernel_conv_int_lean(stowi_kernel_conv_int* c, bool is_larger);
+// Scratch of a worker.
+uint64_t stowi_kernel_conv_int_lean_size(const stowi_kernel_conv_int* c);
+// With that scratch, or without any.
+void stowi_kernel_conv_int_lean(stowi_kernel_conv_int* c, bool has_scratch);
 
 static inline int16_t stowi_kernel_conv_int_byte(const stow_tensor* t, size_t i) {
   return t->dtype == STOW_U8 ? (int16_t)((const uint8_t*)t->data)[i]

@@ -1,14 +1,14 @@
 // Convolution of bytes in little room: a tile of some channels of the result and some positions has
-// its sums in scratch. Some taps and channels at a time, what is read for these positions becomes
-// rows of i16, from which the zero point is subtracted and in which padding is 0; each channel of
-// the tile adds them with its weights.
+// its sums in scratch, or a smaller one on the stack. Some taps and channels at a time, what is
+// read for these positions becomes rows of i16, from which the zero point is subtracted and in
+// which padding is 0; each channel of the tile adds them with its weights.
 #include <string.h>
 
 #include "exec/kernels/spatial/conv_int.h"
 #include "exec/kernels/spatial/int_dots.h"
 #include "exec/kernels/support/size.h"
 
-enum { MOST_CHANNELS = 32 };
+enum { MOST_CHANNELS = 32, STACK_CHANNELS = 8, POSITIONS = 64 };
 
 // Channels of a group and positions in a tile, and steps of the sums at a time.
 typedef struct shape {
@@ -23,22 +23,18 @@ typedef struct job {
   uint64_t size;  // of a worker
 } job;
 
-// The larger one, and the smallest.
-static shape tile_of(const stowi_kernel_conv_int* c, bool is_larger) {
-  static const shape larger = {MOST_CHANNELS, 64, STOWI_KERNEL_INT_STEPS};
-  static const shape smallest = {4, 32, 2};
-  const shape* most = is_larger ? &larger : &smallest;
-  return (shape){stowi_kernel_smaller(most->channels, c->out_channels),
-                 stowi_kernel_smaller(most->positions, c->slide.out_count),
-                 stowi_kernel_smaller(most->steps, c->in_channels * c->slide.taps)};
+static shape tile_of(const stowi_kernel_conv_int* c, size_t most_channels) {
+  return (shape){stowi_kernel_smaller(most_channels, c->out_channels),
+                 stowi_kernel_smaller(POSITIONS, c->slide.out_count),
+                 stowi_kernel_smaller(STOWI_KERNEL_INT_STEPS, c->in_channels * c->slide.taps)};
 }
 
 static uint64_t sums_size(shape tile) {
   return (uint64_t)tile.channels * tile.positions * sizeof(int32_t);
 }
 
-uint64_t stowi_kernel_conv_int_lean_size(const stowi_kernel_conv_int* c, bool is_larger) {
-  shape tile = tile_of(c, is_larger);
+uint64_t stowi_kernel_conv_int_lean_size(const stowi_kernel_conv_int* c) {
+  shape tile = tile_of(c, MOST_CHANNELS);
   return stowi_kernel_align64(sums_size(tile) + tile.steps * tile.positions * sizeof(int16_t));
 }
 
@@ -119,12 +115,8 @@ static void sum_tile(const stowi_kernel_conv_int* c, const part* p, size_t most,
   }
 }
 
-static void run_tiles(void* user, size_t begin, size_t end, uint32_t worker) {
-  const job* j = user;
+static void run_tiles(const job* j, size_t begin, size_t end, int32_t* sums, int16_t* rows) {
   const stowi_kernel_conv_int* c = j->c;
-  unsigned char* mine = (unsigned char*)c->call->scratch + worker * j->size;
-  int32_t* sums = (int32_t*)(void*)mine;
-  int16_t* rows = (int16_t*)(void*)(mine + sums_size(j->tile));
   for (size_t unit = begin; unit < end; ++unit) {
     size_t in_group = unit % j->parts * j->tile.channels;
     size_t group = unit / j->parts / j->blocks % c->group;
@@ -140,12 +132,25 @@ static void run_tiles(void* user, size_t begin, size_t end, uint32_t worker) {
   }
 }
 
-void stowi_kernel_conv_int_lean(stowi_kernel_conv_int* c, bool is_larger) {
-  job j = {.c = c, .tile = tile_of(c, is_larger)};
-  j.size = stowi_kernel_conv_int_lean_size(c, is_larger);
+static void run_in_scratch(void* user, size_t begin, size_t end, uint32_t worker) {
+  const job* j = user;
+  unsigned char* mine = (unsigned char*)j->c->call->scratch + worker * j->size;
+  run_tiles(j, begin, end, (int32_t*)(void*)mine, (int16_t*)(void*)(mine + sums_size(j->tile)));
+}
+
+static void run_on_stack(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  int32_t sums[STACK_CHANNELS * POSITIONS];
+  int16_t rows[STOWI_KERNEL_INT_STEPS * POSITIONS];
+  run_tiles(user, begin, end, sums, rows);
+}
+
+void stowi_kernel_conv_int_lean(stowi_kernel_conv_int* c, bool has_scratch) {
+  job j = {.c = c, .tile = tile_of(c, has_scratch ? MOST_CHANNELS : STACK_CHANNELS)};
+  j.size = has_scratch ? stowi_kernel_conv_int_lean_size(c) : 0;
   j.blocks = (c->slide.out_count + j.tile.positions - 1) / j.tile.positions;
   j.parts = (c->out_channels + j.tile.channels - 1) / j.tile.channels;
   size_t work = j.tile.channels * j.tile.positions * c->in_channels * c->slide.taps;
   stow_kernel_split(c->call, (size_t)c->slide.batch * c->group * j.blocks * j.parts,
-                    16384 / (work + 1) + 1, run_tiles, &j);
+                    16384 / (work + 1) + 1, has_scratch ? run_in_scratch : run_on_stack, &j);
 }
