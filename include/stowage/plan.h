@@ -96,7 +96,7 @@ typedef enum stow_order {
 #define STOW_PLAN_LEAST_ROW 4096
 
 // Default of stow_plan_options.order_nodes.
-#define STOW_ORDER_DEFAULT_NODES 2000000
+#define STOW_ORDER_DEFAULT_NODES 1000000
 
 STOW_API const char* stow_order_text(stow_order order);  // static; "?" past the end
 

@@ -73,7 +73,7 @@ stow_status stowi_flow_peak(const stowi_flow* flow, const stowi_flow_task* order
                             stow_allocator allocator, stow_diag* diag, uint64_t* out_bytes,
                             uint32_t* out_place);
 
-#define STOWI_FLOW_DEFAULT_NODES 2000000
+#define STOWI_FLOW_DEFAULT_NODES 1000000
 
 typedef struct stowi_flow_order_progress {
   const char* phase;  // what it is doing, in a word or two

@@ -85,7 +85,7 @@ static const cli_option plan_options[] = {
     {OPT_ORDER_MARGIN, 0, "order-margin", "SIZE",
      "take another order only if it saves more than SIZE"},
     {OPT_ORDER_NODES, 0, "order-nodes", "N",
-     "the node budget of the search for an order; by\ndefault 2M; 0: no search, no bound for any "
+     "the node budget of the search for an order; by\ndefault 1M; 0: no search, no bound for any "
      "order"},
     {OPT_NO_IN_PLACE, 0, "no-in-place", NULL,
      "no result is computed in place of an operand, unless\nthe graph's own clauses allow it"},
