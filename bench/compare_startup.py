@@ -4,9 +4,9 @@
     compare_startup.py --stowage COMMAND --models FOLDER [--table FILE] [--only LABEL …] [--repeat N]
 
 --models is what scripts/fetch-models.sh filled. Needs onnxruntime. *plan* is the whole process of
-`stowage plan`; *start* is what `stowage run` says it takes before the first run, on the clock:
-reading the model, rewriting, planning, proving the plan, folding and packing weights, but not
-making random inputs; *fold* is the part of that for folding. Theirs is creating a session from the
+`stowage plan`; *start* is what `stowage run` says it takes before the first run: reading the
+model, rewriting, planning, proving the plan, folding and packing weights, but not making random
+inputs; *fold* is the part of that for folding, on the clock. Theirs is creating a session from the
 file, without loading the library.
 """
 import argparse
@@ -49,7 +49,7 @@ def start(options, entry):
     """Nanoseconds that the command says it took to start, and to fold weights."""
     words = [options.stowage, "run", entry.path, "--random", "1", "--format", "json", *entry.args]
     times = json.loads(measure(words)[1])["nanoseconds"]
-    return times["start"] / 1e6, (times.get("fold") or 0) / 1e6
+    return times["start_processor"] / 1e6, (times.get("fold") or 0) / 1e6
 
 
 def least(count, what):

@@ -161,7 +161,7 @@ json "$work/run.json" 'd["check"], d["paranoid"]' "('same', True)"
 json "$work/run.json" 'd["weights"], d["weights_in_arena"]' "(814120, 0)"
 json "$work/run.json" '[g["name"] for g in d["given"]]' "['x', 'w1', 'b1', 'w2', 'b2']"
 json "$work/run.json" 'd["given"][0]["from"], d["given"][0]["dims"]' "('random', [32, 784])"
-json "$work/run.json" 'd["nanoseconds"]["runs"], d["nanoseconds"]["min"] <= d["nanoseconds"]["max"]' "(3, True)"
+json "$work/run.json" 'd["nanoseconds"]["runs"], d["nanoseconds"]["min"] <= d["nanoseconds"]["max"], all(0 < d["nanoseconds"][k] for k in ("start", "start_processor", "processor"))' "(3, True, True)"
 json "$work/run.json" 'd["outputs"][0]["name"], d["outputs"][0]["dtype"], d["outputs"][0]["dims"]' \
   "('y', 'f32', [32, 10])"
 json "$work/run.json" 'abs(d["outputs"][0]["mean"] - 0.1) < 1e-6, len(d["outputs"][0]["first"])' "(True, 6)"

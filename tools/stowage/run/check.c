@@ -90,7 +90,7 @@ static cli_exit listen(cli_engine* engine, cli_digests* digests) {
   if (digests->calls == NULL) {
     return cli_fail_memory();
   }
-  cli_run_time time;
+  cli_time time;
   engine->steps.digests = digests;
   cli_exit code = cli_engine_run(engine, &time);
   engine->steps.digests = NULL;
@@ -265,7 +265,7 @@ static cli_exit compare(cli_run* run, cli_engine* engine, plain* p) {
 }
 
 static cli_exit run_plain(plain* p, cli_run* run, const cli_engine* engine) {
-  cli_run_time time;
+  cli_time time;
   CLI_TRY(make_plain(p, run, engine));
   CLI_TRY(cli_engine_run(&p->engine, &time));
   return cli_engine_results(&p->engine, run, &p->results);

@@ -311,13 +311,13 @@ cli_exit cli_run_plan(cli_run* run) {
 // Running
 
 static cli_exit run_once(cli_run* run, cli_engine* engine, bool counts) {
-  cli_run_time time;
+  cli_time time;
   if (run->profile != NULL) {
     cli_profile_begin_run(run->profile);
   }
   ++engine->steps.run;
   if (engine->steps.run == 1) {
-    run->times.start = cli_clock_nanoseconds() - run->times.begun;
+    run->times.start = cli_time_since(run->times.begun);
   }
   cli_exit code = cli_engine_run(engine, &time);
   if (code == CLI_YES && run->profile != NULL) {
@@ -488,9 +488,11 @@ static cli_exit judge(const cli_run* run) {
 
 // Reading or making inputs does not count as a part of the start.
 static cli_exit match_inputs(cli_run* run) {
-  uint64_t begun = cli_clock_nanoseconds();
+  cli_time begun = cli_time_now();
   cli_exit code = cli_run_match_inputs(run);
-  run->times.begun += cli_clock_nanoseconds() - begun;
+  cli_time taken = cli_time_since(begun);
+  run->times.begun.clock += taken.clock;
+  run->times.begun.processor += taken.processor;
   return code;
 }
 
@@ -538,7 +540,7 @@ void cli_run_free(cli_run* run) {
 static cli_exit run_run(int argc, char** argv) {
   cli_run run = {.job.request.capacity = STOW_NO_CAPACITY,
                  .request = {.rtol = 1e-3, .atol = 1e-7, .threads = 1},
-                 .times.begun = cli_clock_nanoseconds()};
+                 .times.begun = cli_time_now()};
   cli_arguments arguments;
   cli_exit code = cli_parse(&cli_run_command, argc, argv, handle, &run, &arguments);
   if (code == CLI_YES && !arguments.help) {

@@ -198,14 +198,12 @@ static cli_exit set_inputs(cli_engine* engine) {
   return CLI_YES;
 }
 
-cli_exit cli_engine_run(cli_engine* engine, cli_run_time* out_time) {
+cli_exit cli_engine_run(cli_engine* engine, cli_time* out_time) {
   CLI_TRY(set_inputs(engine));
   stow_diag diag = cli_diag();
-  uint64_t worked = cli_clock_processor();
-  uint64_t begun = cli_clock_nanoseconds();
+  cli_time begun = cli_time_now();
   stow_status status = stow_exec_run(engine->exec, &diag);
-  out_time->clock = cli_clock_nanoseconds() - begun;
-  out_time->processor = cli_clock_processor() - worked;
+  *out_time = cli_time_since(begun);
   return status == STOW_OK ? CLI_YES : cli_engine_fail(engine, status, &diag);
 }
 

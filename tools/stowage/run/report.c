@@ -183,7 +183,7 @@ static uint64_t mean_processor(const cli_run* run) {
 static void print_times(const cli_run* run, cli_output* output) {
   static const char* const names[] = {"min", "median", "p90", "p99", "max", "mean"};
   char text[STOWI_REPORT_NUMBER];
-  cli_format_time(run->times.start, text, sizeof text);
+  cli_format_time(run->times.start.clock, text, sizeof text);
   cli_print(output, "  %-15s %s", "start", text);
   if (run->folded != NULL) {
     cli_format_time(run->times.fold, text, sizeof text);
@@ -364,9 +364,9 @@ static void print_json_inputs(const cli_run* run, cli_output* output) {
 
 static void print_json_times(const cli_run* run, cli_output* output) {
   cli_print(output,
-            "  \"nanoseconds\": {\"start\": %" PRIu64 ", \"fold\": %" PRIu64
-            ", \"first\": %" PRIu64,
-            run->times.start, run->times.fold, run->times.first);
+            "  \"nanoseconds\": {\"start\": %" PRIu64 ", \"start_processor\": %" PRIu64
+            ", \"fold\": %" PRIu64 ", \"first\": %" PRIu64,
+            run->times.start.clock, run->times.start.processor, run->times.fold, run->times.first);
   if (run->request.repeats) {
     cli_latency l = cli_latency_of((cli_list*)(uintptr_t)&run->times.runs);
     cli_print(output,

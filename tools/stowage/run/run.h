@@ -75,16 +75,10 @@ typedef struct cli_result {
   cli_array array;  // with the output's name
 } cli_result;
 
-// What one run took, in nanoseconds.
-typedef struct cli_run_time {
-  uint64_t clock;
-  uint64_t processor;  // of all threads together
-} cli_run_time;
-
 // Times of runs, in nanoseconds.
 typedef struct cli_times {
-  uint64_t begun;  // when the command was started, plus what reading or making inputs took
-  uint64_t start;  // from then to the first run: reading the model, planning, proving
+  cli_time begun;  // when the command was started, plus what reading or making inputs took
+  cli_time start;  // from then to the first run: reading the model, planning, proving
   uint64_t fold;   // of that, computing weights that were folded
   uint64_t first;
   cli_list runs;       // of uint64_t, without the first and those to warm up
@@ -189,7 +183,7 @@ void cli_run_free(cli_run* run);
 // cli_engine_close, whatever open returned.
 cli_exit cli_engine_open(cli_engine* engine, const stow_prepared* prepared, bool paranoid);
 cli_exit cli_engine_fail(const cli_engine* engine, stow_status status, const stow_diag* diag);
-cli_exit cli_engine_run(cli_engine* engine, cli_run_time* out_time);
+cli_exit cli_engine_run(cli_engine* engine, cli_time* out_time);
 cli_exit cli_engine_results(cli_engine* engine, const cli_run* run, cli_list* out_results);
 void cli_engine_close(cli_engine* engine);
 void cli_results_free(cli_list* results);

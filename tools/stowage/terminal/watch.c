@@ -60,7 +60,14 @@ static uint64_t read_clock(clockid_t clock) {
 
 uint64_t cli_clock_nanoseconds(void) { return read_clock(CLOCK_MONOTONIC); }
 
-uint64_t cli_clock_processor(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
+cli_time cli_time_now(void) {
+  return (cli_time){read_clock(CLOCK_MONOTONIC), read_clock(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+cli_time cli_time_since(cli_time then) {
+  cli_time now = cli_time_now();
+  return (cli_time){now.clock - then.clock, now.processor - then.processor};
+}
 
 uint64_t cli_clock(void) { return cli_clock_nanoseconds() / 1000; }
 

@@ -16,8 +16,16 @@ typedef struct cli_watch {
 // Microseconds of a clock that only goes forward, and the same in nanoseconds.
 uint64_t cli_clock(void);
 uint64_t cli_clock_nanoseconds(void);
-// Nanoseconds that processors have worked for this process, in all threads.
-uint64_t cli_clock_processor(void);
+
+// Nanoseconds by that clock, and those that processors have worked for this process.
+typedef struct cli_time {
+  uint64_t clock;
+  uint64_t processor;  // in all threads together
+} cli_time;
+
+cli_time cli_time_now(void);
+// What has passed since then.
+cli_time cli_time_since(cli_time then);
 
 // Starts the clock and catches SIGINT and SIGTERM, unless they are ignored: the first of them is
 // remembered, the second ends the program.
