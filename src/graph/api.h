@@ -116,7 +116,7 @@ bool stowi_graph_may_be_random(stow_op op);
 STOWI_SHARED uint32_t stowi_graph_seed(const stow_graph* graph, stow_node node);
 
 // Same name, kind and value; floats bit by bit, so that NaN equals itself.
-bool stowi_graph_attr_equal(const stow_attr* a, const stow_attr* b);
+STOWI_SHARED bool stowi_graph_attr_equal(const stow_attr* a, const stow_attr* b);
 // Of name, kind and value; the same on every machine.
 uint64_t stowi_graph_attr_hash(uint64_t hash, const stow_attr* attr);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "exec/api.h"
+#include "exec/run/prepare.h"
 #include "exec/wrapped_calls.h"
 #include "graph/api.h"
 #include "support/fault.h"
@@ -231,6 +233,79 @@ TEST(CachesGrowFromNothing) { check_graph(ATTENTION); }
   "%6 = relu(%5) : f32[1, 4, ?h, ?w]\n return %6\n}\n"
 
 TEST(ImagesHaveTwoSymbols) { check_graph(IMAGE); }
+
+// ---------------------------------------------------------------------------------------------
+// Layers, of which only the first is asked for its scratch at other dims
+
+// Products, convolutions and blocks that are alike, and others that are nearly so: other weights,
+// other dims at some points, other attributes, other functions.
+#define LAYERS                                                                                    \
+  "graph @layers {\n range ?n = 1..24\n"                                                          \
+  "function @act {\n %0 = input \"x\" : f32[?rows]\n %1 = sigmoid(%0) : f32[?rows]\n"             \
+  "  %2 = mul(%0, %1) : f32[?rows]\n  return %2\n}\n"                                             \
+  "function @other {\n %0 = input \"x\" : f32[?rows]\n %1 = tanh(%0) : f32[?rows]\n"              \
+  "  %2 = exp(%1) : f32[?rows]\n %3 = mul(%0, %2) : f32[?rows]\n  return %3\n}\n"                 \
+  "%0 = input \"x\" : f32[1, 4, ?n, 8]\n %1 = input \"a\" : f32[8, 8]\n"                          \
+  "%2 = input \"b\" : f32[8, 8]\n %3 = input \"c\" : f32[?n, ?n]\n"                               \
+  "%4 = constant \"k\" {data = [1, 2, 3, 4, 5, 6, 7, 8, 9, 8, 7, 6]} : f32[4, 1, 1, 3]\n"         \
+  "%5 = constant \"l\" {data = [3, 2, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8]} : f32[4, 1, 1, 3]\n"         \
+  "%6 = matmul(%0, %1) : f32[1, 4, ?n, 8]\n %7 = matmul(%6, %2) : f32[1, 4, ?n, 8]\n"             \
+  "%8 = matmul(%3, %7) : f32[1, 4, ?n, 8]\n %9 = matmul(%8, %1) : f32[1, 4, ?n, 8]\n"             \
+  "%10 = conv(%9, %4) {pads = [0, 1, 0, 1], group = 4} : f32[1, 4, ?n, 8]\n"                      \
+  "%11 = conv(%10, %5) {pads = [0, 1, 0, 1], group = 4} : f32[1, 4, ?n, 8]\n"                     \
+  "%12 = conv(%11, %5) {pads = [0, 2, 0, 2], dilations = [1, 2], group = 4} "                     \
+  ": f32[1, 4, ?n, 8]\n"                                                                          \
+  "%13 = blocks(%12) {function = \"act\", over = [0, 0, 4], of = [\"p\"]} : f32[1, 4, ?n, 8]\n"   \
+  "%14 = blocks(%13) {function = \"act\", over = [0, 0, 4], of = [\"q\"]} : f32[1, 4, ?n, 8]\n"   \
+  "%15 = blocks(%14) {function = \"other\", over = [0, 0, 4], of = [\"q\"]} : f32[1, 4, ?n, 8]\n" \
+  "%16 = softmax(%15) : f32[1, 4, ?n, 8]\n %17 = softmax(%16) : f32[1, 4, ?n, 8]\n"               \
+  "return %17\n}\n"
+
+// The last price of each node, which is what it needs, is the same as if it had been asked itself.
+static void check_scratch(const fixture* f, size_t point) {
+  stow_graph* bound = bind(f, point);
+  stow_prepared* own = NULL;
+  int64_t values[STOW_MAX_RANK];
+  CHECK(stow_prepare(bound, &f->prepare, heap(), NULL, &own) == STOW_OK);
+  CHECK(stow_formula_point_values(f->formula, point, values));
+  CHECK(stowi_exec_prepared_bind(f->prepared, values, NULL) == STOW_OK);
+  const stowi_exec_program* program = stowi_exec_prepared_program(f->prepared);
+  const stowi_exec_program* alone = stowi_exec_prepared_program(own);
+  for (stow_node node = 0; node < program->node_count; ++node) {
+    const stowi_exec_step* a = &program->steps[node];
+    const stowi_exec_step* b = &alone->steps[node];
+    CHECK(a->price_count == b->price_count);
+    for (uint32_t i = 0; i < a->price_count && i < b->price_count; ++i) {
+      CHECK_U64(a->prices[i].variant, b->prices[i].variant);
+      CHECK_U64(a->prices[i].scratch, b->prices[i].scratch);
+    }
+  }
+  stow_prepared_destroy(own);
+  stow_graph_destroy(bound);
+}
+
+TEST(LayersThatAreAlikeAreAskedOnce) {
+  fixture f;
+  begin(&f, LAYERS);
+  REQUIRE(make(&f, heap()) == STOW_OK);
+  const stowi_exec_step* steps = stowi_exec_prepared_program(f.prepared)->steps;
+  static const struct {
+    stow_value result, like;
+  } expected[] = {{6, 0},  {7, 6},  {8, 0},   {9, 6},  {10, 0}, {11, 10},
+                  {12, 0}, {13, 0}, {14, 13}, {15, 0}, {17, 0}};
+  for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); ++i) {
+    stow_node node = stow_graph_producer(f.graph, expected[i].result);
+    stow_node like =
+        expected[i].like == 0 ? STOW_NODE_NONE : stow_graph_producer(f.graph, expected[i].like);
+    test_check(steps[node].like == like, __FILE__, __LINE__, "%%%u is like node %u",
+               (unsigned)expected[i].result, (unsigned)steps[node].like);
+  }
+  for (size_t point = 0; point < stow_formula_point_count(f.formula); ++point) {
+    check_scratch(&f, point);
+  }
+  end(&f);
+  check_graph(LAYERS);
+}
 
 // ---------------------------------------------------------------------------------------------
 // Outputs that are inputs of the next run

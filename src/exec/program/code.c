@@ -100,6 +100,7 @@ typedef struct coder {
   stow_node node;
   stow_region inside;
   size_t depth;
+  bool has_loops;
   uint32_t opened[STOW_MAX_REGION_DEPTH];  // IF or WHILE of each region around
 } coder;
 
@@ -151,6 +152,7 @@ static void begin_loop(coder* c, stow_region region, const loop_parts* parts) {
 static void begin_region(coder* c, stow_region region) {
   stow_node owner = stowi_graph_region_owner(c->graph, region);
   bool is_round = is_loop(c->graph, owner);
+  c->has_loops = c->has_loops || is_round;
   if (is_round) {
     loop_parts parts = parts_of(c->program, owner);
     begin_loop(c, region, &parts);
@@ -360,6 +362,12 @@ static void choose_variants(coder* c) {
   }
 }
 
+// Whether the instructions are those of the plan's order: without loops, they follow from it alone.
+static bool is_in_order(const stowi_exec_code* code, const stow_plan* plan) {
+  return code->ordered != 0 && code->ordered == stow_plan_step_count(plan) &&
+         memcmp(code->order, stow_plan_order(plan), code->ordered * sizeof(stow_node)) == 0;
+}
+
 stow_status stowi_exec_code_fill(stowi_exec_code* code, const stowi_exec_program* program,
                                  const stow_plan* plan, stow_diag* diag) {
   coder c = {.program = program,
@@ -368,12 +376,15 @@ stow_status stowi_exec_code_fill(stowi_exec_code* code, const stowi_exec_program
              .code = code,
              .status = STOW_OK,
              .inside = STOW_REGION_BODY};
-  code->count = 0;
   if (program->node_count != 0) {
     memset(code->scratch, 0, program->node_count * sizeof(code->scratch[0]));
   }
   find_scratch(&c, plan);
   choose_variants(&c);
+  if (is_in_order(code, plan)) {
+    return STOW_OK;
+  }
+  code->count = code->ordered = 0;
   for (; c.step < stow_plan_step_count(plan); ++c.step) {
     c.node = stow_plan_order(plan)[c.step];
     enter(&c);
@@ -381,6 +392,10 @@ stow_status stowi_exec_code_fill(stowi_exec_code* code, const stowi_exec_program
     if (program->steps[c.node].op == STOW_OP_YIELD) {
       leave(&c);
     }
+  }
+  if (c.status == STOW_OK && !c.has_loops) {
+    code->ordered = c.step;
+    memcpy(code->order, stow_plan_order(plan), c.step * sizeof(stow_node));
   }
   return stowi_need_memory(c.status == STOW_OK, diag);
 }
@@ -390,7 +405,9 @@ stow_status stowi_exec_code_init(stowi_exec_code* code, const stowi_exec_program
   *code = (stowi_exec_code){.allocator = allocator, .node_count = program->node_count};
   code->scratch = STOWI_ARRAY(allocator, stow_slot, program->node_count);
   code->variants = STOWI_ARRAY(allocator, uint32_t, program->node_count);
-  STOW_TRY(stowi_need_memory(code->scratch != NULL && code->variants != NULL, diag));
+  code->order = STOWI_ARRAY(allocator, stow_node, program->node_count);
+  STOW_TRY(stowi_need_memory(code->scratch != NULL && code->variants != NULL && code->order != NULL,
+                             diag));
   coder c = {.program = program, .graph = program->graph, .plan = plan, .code = code};
   STOW_TRY(fill_rows(&c, plan, diag));
   return stowi_exec_code_fill(code, program, plan, diag);
@@ -401,4 +418,5 @@ void stowi_exec_code_free(stowi_exec_code* code) {
   STOWI_ARRAY_FREE(code->allocator, code->scratch, code->node_count);
   STOWI_ARRAY_FREE(code->allocator, code->variants, code->node_count);
   STOWI_ARRAY_FREE(code->allocator, code->rows, code->node_count);
+  STOWI_ARRAY_FREE(code->allocator, code->order, code->node_count);
 }

@@ -76,6 +76,8 @@ typedef struct stowi_exec_code {
   uint32_t* variants;     // by node: of its kernel, the fastest one that has enough scratch
   stowi_exec_rows* rows;  // by node; NULL: no value is pitched
   uint32_t node_count;
+  uint32_t ordered;  // steps that the instructions follow from alone; 0: from more than these
+  stow_node* order;  // the steps
 } stowi_exec_code;
 
 // In scratch, a value that is moved aside is its dims, then its elements.

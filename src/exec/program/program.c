@@ -106,6 +106,7 @@ static void describe_step(stowi_exec_program* program, stow_node node, size_t fi
                             .attr_ids = program->attr_ids + first_attr,
                             .attr_count = list_attrs(graph, node, program->attrs + first_attr),
                             .scratch_index = SIZE_MAX,
+                            .like = STOW_NODE_NONE,
                             .seed = stowi_graph_seed(graph, node),
                             .is_bounded = stowi_exec_is_bounded(graph, node)};
   program->most_operands = larger(program->most_operands, step->operand_count);

@@ -59,6 +59,9 @@ typedef struct stowi_exec_step {
   uint32_t seed;         // that its random numbers begin at: the node, unless a clause says so
   bool is_bounded;       // dims of its results are computed again in each run
   bool is_steady;        // all its values are
+  // If dims change: an earlier step that has the same dims and the same prices as this one, always;
+  // STOW_NODE_NONE: there is none.
+  stow_node like;
 } stowi_exec_step;
 
 typedef struct stowi_exec_program {

@@ -311,6 +311,82 @@ static stow_status make_twin(preparer* p, stow_allocator allocator) {
   return status;
 }
 
+// ---------------------------------------------------------------------------------------------
+// Nodes that are alike: layers of a model, of which one is asked for its prices at other dims
+
+// All but the names of what was fused.
+static bool has_same_attrs(const stow_graph* graph, stow_node a, stow_node b) {
+  size_t count = stow_graph_attr_count(graph, a);
+  bool is_same = count == stow_graph_attr_count(graph, b);
+  for (size_t i = 0; is_same && i < count; ++i) {
+    const stow_attr* attr = stow_graph_attr_at(graph, a, i);
+    is_same =
+        stowi_graph_attr_equal(attr, stow_graph_attr_at(graph, b, i)) ||
+        (stow_str_equal(attr->name, stow_str_of("of")) && stow_graph_attr(graph, b, "of") != NULL);
+  }
+  return is_same;
+}
+
+// Data that our kernels may look at before a run: numbers that are dims, not weights.
+static bool may_decide(stow_dtype dtype) { return dtype == STOW_I32 || dtype == STOW_I64; }
+
+// The same dims at every point, and the same data, where that may decide prices.
+static bool is_same_value(const stow_graph* graph, stow_value a, stow_value b) {
+  size_t size = 0;
+  if (a == STOW_VALUE_NONE || b == STOW_VALUE_NONE) {
+    return a == b;
+  }
+  const stow_type* type = stow_graph_type(graph, a);
+  const stow_type* other = stow_graph_type(graph, b);
+  const void* data = stow_graph_data(graph, a, &size);
+  const void* other_data = stow_graph_data(graph, b, NULL);
+  return type->dtype == other->dtype && type->rank == other->rank &&
+         memcmp(type->dims, other->dims, type->rank * sizeof(type->dims[0])) == 0 &&
+         (data == NULL) == (other_data == NULL) &&
+         (data == NULL || !may_decide(type->dtype) || memcmp(data, other_data, size) == 0);
+}
+
+static bool is_alike(const preparer* p, stow_node a, stow_node b) {
+  const stow_graph* source = p->prepared->source;
+  const stowi_exec_step* step = &p->prepared->program.steps[a];
+  const stowi_exec_step* other = &p->prepared->program.steps[b];
+  bool is_alike = step->op == other->op && step->operand_count == other->operand_count &&
+                  step->result_count == other->result_count && step->packed == other->packed &&
+                  has_same_attrs(source, a, b);
+  for (size_t k = 0; is_alike && k < step->operand_count; ++k) {
+    is_alike = is_same_value(source, step->operands[k], other->operands[k]);
+  }
+  for (size_t k = 0; is_alike && k < step->result_count; ++k) {
+    is_alike = is_same_value(source, step->first_result + (stow_value)k,
+                             other->first_result + (stow_value)k);
+  }
+  return is_alike;
+}
+
+// A node that has another one like it is compared with nodes that have none: there are few kinds.
+static stow_status find_alike(preparer* p, stow_allocator allocator) {
+  stowi_exec_program* program = &p->prepared->program;
+  stow_node* kinds = STOWI_ARRAY(allocator, stow_node, program->node_count);
+  size_t count = 0;
+  STOW_TRY(stowi_need_memory(kinds != NULL, p->diag));
+  for (stow_node node = 0; node < program->node_count; ++node) {
+    stowi_exec_step* step = &program->steps[node];
+    const stow_kernel* own = stowi_kernel_of(step->op);
+    bool is_asked = step->kernel.scratch != NULL && !step->is_steady;
+    if (!is_asked || own == NULL || own->run != step->kernel.run) {
+      continue;
+    }
+    for (size_t i = 0; i < count && step->like == STOW_NODE_NONE; ++i) {
+      step->like = is_alike(p, node, kinds[i]) ? kinds[i] : STOW_NODE_NONE;
+    }
+    if (step->like == STOW_NODE_NONE) {
+      kinds[count++] = node;
+    }
+  }
+  STOWI_ARRAY_FREE(allocator, kinds, program->node_count);
+  return STOW_OK;
+}
+
 static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   stow_prepared* prepared = p->prepared;
   STOW_TRY(stow_graph_verify(p->graph, p->diag));
@@ -330,6 +406,9 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   for (stow_node node = 0; node < prepared->program.node_count; ++node) {
     STOW_TRY(prepare_node(p, node));
   }
+  bool is_priced_alike =
+      prepared->twin != NULL && (prepared->choose == NULL || prepared->choose == choose_fastest);
+  STOW_TRY(is_priced_alike ? find_alike(p, allocator) : STOW_OK);
   stow_prepared_info info = {.struct_size = sizeof(info)};
   STOW_TRY(stow_prepared_describe(prepared, &info));
   stowi_effects_set_kernels(
@@ -408,6 +487,23 @@ stow_status stowi_exec_prepare_function(const stow_graph* graph,
 // ---------------------------------------------------------------------------------------------
 // Other dims
 
+static stow_status measure_kernel(preparer* p, stow_node node) {
+  const stowi_exec_step* step = &p->prepared->program.steps[node];
+  if (step->op == STOW_OP_BLOCKS) {
+    STOW_TRY(prepare_blocks(p, node, step->packed));
+  }
+  return step->kernel.scratch == NULL ? STOW_OK : ask_prices(p, node, &step->kernel);
+}
+
+// What an earlier node like |node| was asked at these dims.
+static void copy_prices(preparer* p, stow_node node) {
+  stowi_exec_step* steps = p->prepared->program.steps;
+  const stowi_exec_step* from = &steps[steps[node].like];
+  steps[node].kernel = from->kernel;
+  steps[node].price_count = from->price_count;
+  memcpy(steps[node].prices, from->prices, sizeof(from->prices));
+}
+
 static stow_status measure_node(preparer* p, stow_node node) {
   stow_prepared* prepared = p->prepared;
   stowi_exec_step* step = &prepared->program.steps[node];
@@ -420,13 +516,14 @@ static stow_status measure_node(preparer* p, stow_node node) {
       return fail_node(p, node, STOW_ERR_UNSUPPORTED, "the carried values change along the range");
     }
   } else {
-    if (step->op == STOW_OP_BLOCKS) {
-      STOW_TRY(prepare_blocks(p, node, step->packed));
+    if (step->like == STOW_NODE_NONE) {
+      STOW_TRY(measure_kernel(p, node));
+    } else {
+      copy_prices(p, node);
     }
     if (step->kernel.scratch == NULL) {
       return STOW_OK;
     }
-    STOW_TRY(ask_prices(p, node, &step->kernel));
     need = step->prices[step->price_count - 1].scratch;
     count = offers_of(p, node, offers);
   }
