@@ -1,5 +1,5 @@
-// Each loop is compiled once for every machine and, on x86-64, once more for those that have AVX2;
-// both do the same operations in the same order, so that the bits are the same.
+// Each loop is compiled once for every machine and, on x86-64, for those that have AVX2 and
+// AVX-512; all do the same operations in the same order, so that the bits are the same.
 #include "exec/kernels/rows/loops.h"
 
 #include <math.h>
@@ -12,14 +12,18 @@
 
 #if defined(STOWI_KERNEL_AVX2)
 #define LOOP_INLINE STOWI_KERNEL_INLINE
-#define TWICE(type, name, parameters, arguments)                                         \
-  STOWI_KERNEL_AVX2 static type name##_avx2 parameters { return name##_body arguments; } \
-  static type name##_best parameters {                                                   \
-    return STOWI_KERNEL_HAS_AVX2 ? name##_avx2 arguments : name##_body arguments;        \
+#define VARIANTS(type, name, parameters, arguments)                                          \
+  STOWI_KERNEL_AVX2 static type name##_avx2 parameters { return name##_body arguments; }     \
+  STOWI_KERNEL_AVX512 static type name##_avx512 parameters { return name##_body arguments; } \
+  static type name##_best parameters {                                                       \
+    stowi_kernel_machine machine = stowi_kernel_machine_is();                                \
+    return machine >= STOWI_KERNEL_MACHINE_AVX512 ? name##_avx512 arguments                  \
+           : machine >= STOWI_KERNEL_MACHINE_AVX2 ? name##_avx2 arguments                    \
+                                                  : name##_body arguments;                   \
   }
 #else
 #define LOOP_INLINE static inline
-#define TWICE(type, name, parameters, arguments) \
+#define VARIANTS(type, name, parameters, arguments) \
   static type name##_best parameters { return name##_body arguments; }
 #endif
 
@@ -39,17 +43,18 @@ LOOP_INLINE double stowi_kernel_add_lanes(const double* lanes) {
 #define EXP exp
 #include "exec/kernels/rows/loops_body.h"
 
-TWICE(double, sum_f32, (const float* in, size_t count), (in, count))
-TWICE(double, sum_f64, (const double* in, size_t count), (in, count))
-TWICE(double, squares_f32, (const float* in, size_t count, double center), (in, count, center))
-TWICE(double, squares_f64, (const double* in, size_t count, double center), (in, count, center))
-TWICE(float, most_f32, (const float* in, size_t count, float most), (in, count, most))
-TWICE(double, most_f64, (const double* in, size_t count, double most), (in, count, most))
-TWICE(float, exps_f32, (const float* in, size_t count, const float* most, size_t step, float* out),
-      (in, count, most, step, out))
-TWICE(float, affine_f32,
-      (const float* in, size_t count, float center, float factor, float shift, float* out),
-      (in, count, center, factor, shift, out))
+VARIANTS(double, sum_f32, (const float* in, size_t count), (in, count))
+VARIANTS(double, sum_f64, (const double* in, size_t count), (in, count))
+VARIANTS(double, squares_f32, (const float* in, size_t count, double center), (in, count, center))
+VARIANTS(double, squares_f64, (const double* in, size_t count, double center), (in, count, center))
+VARIANTS(float, most_f32, (const float* in, size_t count, float most), (in, count, most))
+VARIANTS(double, most_f64, (const double* in, size_t count, double most), (in, count, most))
+VARIANTS(float, exps_f32,
+         (const float* in, size_t count, const float* most, size_t step, float* out),
+         (in, count, most, step, out))
+VARIANTS(float, affine_f32,
+         (const float* in, size_t count, float center, float factor, float shift, float* out),
+         (in, count, center, factor, shift, out))
 
 double stowi_kernel_sum_f32(const float* in, size_t count) { return sum_f32_best(in, count); }
 double stowi_kernel_sum_f64(const double* in, size_t count) { return sum_f64_best(in, count); }

@@ -1,6 +1,6 @@
-// Loops that become vectors, compiled twice on x86-64: for every machine, and for those that have
-// AVX2, which is detected at run time. Both do the same operations in the same order, so
-// that the bits are the same.
+// Loops that become vectors, compiled three times on x86-64: for every machine, and for those that
+// have AVX2 or AVX-512, which is detected at run time. All do the same operations in the same
+// order, so that the bits are the same.
 //
 //     STOWI_KERNEL_LOOP(scale, (const float* in, float* out, size_t count), (in, out, count)) {
 //       STOWI_KERNEL_INDEPENDENT
@@ -27,14 +27,20 @@
 
 #if defined(STOWI_KERNEL_X86)
 #define STOWI_KERNEL_AVX2 __attribute__((target("avx2,fma")))
-#define STOWI_KERNEL_HAS_AVX2 (stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX2)
+#define STOWI_KERNEL_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,fma")))
 #define STOWI_KERNEL_LOOP(name, parameters, arguments)                \
   STOWI_KERNEL_LOOP_BODY(name, parameters);                           \
   STOWI_KERNEL_AVX2 static void name##_avx2 parameters {              \
     name##_body(true, STOWI_KERNEL_LIST arguments);                   \
   }                                                                   \
+  STOWI_KERNEL_AVX512 static void name##_avx512 parameters {          \
+    name##_body(true, STOWI_KERNEL_LIST arguments);                   \
+  }                                                                   \
   static void name parameters {                                       \
-    if (STOWI_KERNEL_HAS_AVX2) {                                      \
+    stowi_kernel_machine machine = stowi_kernel_machine_is();         \
+    if (machine >= STOWI_KERNEL_MACHINE_AVX512) {                     \
+      name##_avx512 arguments;                                        \
+    } else if (machine >= STOWI_KERNEL_MACHINE_AVX2) {                \
       name##_avx2 arguments;                                          \
     } else {                                                          \
       name##_body(STOWI_KERNEL_HAS_FMA, STOWI_KERNEL_LIST arguments); \
