@@ -1,5 +1,6 @@
 // Products with quantised factors, and mixtures of experts: against sums worked out by hand, and
 // against numbers of onnxruntime.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -228,6 +229,35 @@ TEST(NbitsOfOtherWidths) {
   GIVES("f16[1, 4] = [1, 1, 1, 1]; u8[1, 1, 3] = [209, 14, 0]; f16[1] = [1.0]",
         "matmul_nbits(%0, %1, %2) {rows = 4, columns = 1, block_size = 8, bits = 3}", "f16[1, 1]",
         1e-6, -3);
+}
+
+// Where the machine has vectors, the weights of one row are unpacked in registers; the other ways
+// are those of machines without, and of other blocks and widths.
+TEST(NbitsOfOneRowGiveTheSameOnAllMachines) {
+  static const char* const cases[][3] = {
+      {"f32[1, 544]; u8[37, 17, 16]; f32[629]", "rows = 544, columns = 37, block_size = 32", ""},
+      {"f16[1, 544]; u8[37, 17, 16]; f16[629]; u8[37, 9]; f16[37]",
+       "rows = 544, columns = 37, block_size = 32", ", %3, _, %4"},
+      {"f32[1, 544]; u8[37, 17, 16]; f32[629]; f32[629]",
+       "rows = 544, columns = 37, block_size = 32", ", %3"},
+      {"f32[1, 1024]; u8[33, 2, 256]; f32[66]; u8[33, 1]",
+       "rows = 1024, columns = 33, block_size = 512", ", %3"},
+      {"f32[1, 1000]; u8[16, 16, 32]; f32[256]", "rows = 1000, columns = 16, block_size = 64", ""},
+      {"f32[1, 64]; u8[48, 4, 8]; f32[192]", "rows = 64, columns = 48, block_size = 16", ""},
+      {"f32[1, 64]; u8[16, 2, 32]; f32[32]", "rows = 64, columns = 16, block_size = 32, bits = 8",
+       ""},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); ++i) {
+    char call[128];
+    char result[32];
+    long columns = strtol(strstr(cases[i][1], "columns = ") + strlen("columns = "), NULL, 10);
+    snprintf(call, sizeof(call), "matmul_nbits(%%0, %%1, %%2%s) {%s}", cases[i][2], cases[i][1]);
+    snprintf(result, sizeof(result), "%.3s[1, %ld]", cases[i][0], columns);
+    kernel_case* c = kernel_case_create(cases[i][0], call, result);
+    kernel_case_fill(c, (uint32_t)i + 1);
+    CHECK(kernel_case_run(c) == STOW_OK);
+    kernel_case_destroy(c);
+  }
 }
 
 TEST(NbitsRefusesWhatIsMissing) {

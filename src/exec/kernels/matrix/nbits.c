@@ -9,6 +9,10 @@
 #include "exec/kernels/support/size.h"
 #include "exec/kernels/support/vector.h"
 
+#if defined(STOWI_KERNEL_X86)
+#include <immintrin.h>
+#endif
+
 // ---------------------------------------------------------------------------------------------
 // Unpacking: a loop over bytes for each width that divides a byte; other widths go bit by bit.
 
@@ -152,9 +156,185 @@ void stowi_kernel_nbits_load(const stowi_kernel_nbits* w, size_t column, size_t 
 }
 
 // ---------------------------------------------------------------------------------------------
+// A row times weights of 4 bits, which are unpacked in registers: sixteen columns are read side by
+// side, 32 steps of each, and turned in squares of 4 × 4 words, so that a vector has the same steps
+// of all columns.
+
+enum { GROUP = 16, QUAD = 32 };
+
+// One chain of sums of GROUP columns.
+typedef struct row_chain {
+  const uint8_t* from;
+  size_t pitch;  // bytes from one column to the next one
+  size_t quads;  // times QUAD steps
+  size_t left;   // quads of the first block
+  size_t quads_of_block;
+  const float* a;
+  float zeros[STOWI_KERNEL_PART_DEPTH / QUAD + 1][GROUP];  // of each block
+  float scales[STOWI_KERNEL_PART_DEPTH / QUAD + 1][GROUP];
+} row_chain;
+
+#if defined(STOWI_KERNEL_X86)
+
+// Shifts by constants.
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 32")
+#endif
+#define PART(i) _mm256_inserti128_si256(_mm256_castsi128_si256(WORDS(i)), WORDS((i) + 4), 1)
+#define WORDS(i) _mm_loadu_si128((const __m128i*)(const void*)(from + (i)*chain->pitch))
+
+// Adds a chain to |sums|.
+STOWI_KERNEL_AVX2 static void add_chain_avx2(const row_chain* chain, float* sums) {
+  const __m256i mask = _mm256_set1_epi32(15);
+  for (size_t half = 0; half < 2; ++half) {
+    const uint8_t* from = chain->from + half * 8 * chain->pitch;
+    const float* a = chain->a;
+    size_t left = chain->left;
+    size_t block = 0;
+    __m256 sum = _mm256_setzero_ps();
+    for (size_t quad = 0; quad < chain->quads; ++quad, --left, from += QUAD / 2, a += QUAD) {
+      if (left == 0) {
+        left = chain->quads_of_block;
+        ++block;
+      }
+      const __m256 zero = _mm256_loadu_ps(chain->zeros[block] + half * 8);
+      const __m256 scale = _mm256_loadu_ps(chain->scales[block] + half * 8);
+      __m256i r0 = PART(0), r1 = PART(1), r2 = PART(2), r3 = PART(3);
+      __m256i low = _mm256_unpacklo_epi32(r0, r1), high = _mm256_unpackhi_epi32(r0, r1);
+      __m256i next_low = _mm256_unpacklo_epi32(r2, r3), next_high = _mm256_unpackhi_epi32(r2, r3);
+      __m256i words[4] = {
+          _mm256_unpacklo_epi64(low, next_low), _mm256_unpackhi_epi64(low, next_low),
+          _mm256_unpacklo_epi64(high, next_high), _mm256_unpackhi_epi64(high, next_high)};
+      UNROLL
+      for (size_t i = 0; i < QUAD; ++i) {
+        __m256i codes = _mm256_and_si256(_mm256_srli_epi32(words[i / 8], (int)(4 * (i % 8))), mask);
+        __m256 weights = _mm256_mul_ps(_mm256_sub_ps(_mm256_cvtepi32_ps(codes), zero), scale);
+        sum = _mm256_fmadd_ps(_mm256_set1_ps(a[i]), weights, sum);
+      }
+    }
+    float* to = sums + half * 8;
+    _mm256_storeu_ps(to, _mm256_add_ps(_mm256_loadu_ps(to), sum));
+  }
+}
+#undef PART
+
+#define PART(i)                                                                                   \
+  _mm512_inserti32x4(                                                                             \
+      _mm512_inserti32x4(_mm512_inserti32x4(_mm512_castsi128_si512(WORDS(i)), WORDS((i) + 4), 1), \
+                         WORDS((i) + 8), 2),                                                      \
+      WORDS((i) + 12), 3)
+
+STOWI_KERNEL_AVX512 static void add_chain_avx512(const row_chain* chain, float* sums) {
+  const __m512i mask = _mm512_set1_epi32(15);
+  const uint8_t* from = chain->from;
+  const float* a = chain->a;
+  size_t left = chain->left;
+  size_t block = 0;
+  __m512 sum = _mm512_setzero_ps();
+  for (size_t quad = 0; quad < chain->quads; ++quad, --left, from += QUAD / 2, a += QUAD) {
+    if (left == 0) {
+      left = chain->quads_of_block;
+      ++block;
+    }
+    const __m512 zero = _mm512_loadu_ps(chain->zeros[block]);
+    const __m512 scale = _mm512_loadu_ps(chain->scales[block]);
+    __m512i r0 = PART(0), r1 = PART(1), r2 = PART(2), r3 = PART(3);
+    __m512i low = _mm512_unpacklo_epi32(r0, r1), high = _mm512_unpackhi_epi32(r0, r1);
+    __m512i next_low = _mm512_unpacklo_epi32(r2, r3), next_high = _mm512_unpackhi_epi32(r2, r3);
+    __m512i words[4] = {_mm512_unpacklo_epi64(low, next_low), _mm512_unpackhi_epi64(low, next_low),
+                        _mm512_unpacklo_epi64(high, next_high),
+                        _mm512_unpackhi_epi64(high, next_high)};
+    UNROLL
+    for (size_t i = 0; i < QUAD; ++i) {
+      __m512i codes =
+          _mm512_and_si512(_mm512_srli_epi32(words[i / 8], (unsigned)(4 * (i % 8))), mask);
+      __m512 weights = _mm512_mul_ps(_mm512_sub_ps(_mm512_cvtepi32_ps(codes), zero), scale);
+      sum = _mm512_fmadd_ps(_mm512_set1_ps(a[i]), weights, sum);
+    }
+  }
+  _mm512_storeu_ps(sums, _mm512_add_ps(_mm512_loadu_ps(sums), sum));
+}
+#undef PART
+#undef WORDS
+#undef UNROLL
+
+typedef void (*add_chain)(const row_chain* chain, float* sums);
+
+static add_chain find_add_chain(void) {
+  stowi_kernel_machine machine = stowi_kernel_machine_is();
+  return machine >= STOWI_KERNEL_MACHINE_AVX512 ? add_chain_avx512
+         : machine >= STOWI_KERNEL_MACHINE_AVX2 ? add_chain_avx2
+                                                : NULL;
+}
+
+// Scales and zero points of |count| blocks of GROUP columns, side by side.
+static void load_chain(const stowi_kernel_nbits* w, size_t column, size_t block, size_t count,
+                       row_chain* chain) {
+  for (size_t j = 0; j < GROUP; ++j) {
+    float own[STOWI_KERNEL_PART_DEPTH / QUAD + 1];
+    const float* scales = own;
+    if (w->scales->dtype == STOW_F32) {
+      scales = (const float*)w->scales->data + w->first_scale + (column + j) * w->blocks + block;
+    } else {
+      load_scales(w, column + j, block, count, own);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      chain->scales[i][j] = scales[i];
+    }
+    if (w->zeros != NULL) {
+      load_zeros(w, column + j, block, count, own);
+      for (size_t i = 0; i < count; ++i) {
+        chain->zeros[i][j] = own[i];
+      }
+    }
+  }
+}
+
+// Adds the products of the row |a| and of columns of |w| to |sums|, as many whole groups as there
+// are, from step |step| to |step| + |steps|; returns how many. None where another way is needed.
+static size_t add_row(const stowi_kernel_nbits* w, const float* a, size_t column, size_t columns,
+                      size_t step, size_t steps, float* sums) {
+  add_chain add = find_add_chain();
+  if (add == NULL || w->bits != 4 || w->block % QUAD != 0 || w->groups != NULL ||
+      steps % QUAD != 0) {
+    return 0;
+  }
+  size_t block = step / w->block;
+  size_t inside = step % w->block;
+  row_chain chain = {.pitch = w->blocks * w->blob,
+                     .quads = steps / QUAD,
+                     .left = (w->block - inside) / QUAD,
+                     .quads_of_block = w->block / QUAD,
+                     .a = a};
+  size_t blocks = (step + steps - 1) / w->block - block + 1;
+  size_t done = 0;
+  for (size_t i = 0; i < blocks * GROUP; ++i) {
+    chain.zeros[i / GROUP][i % GROUP] = 8;
+  }
+  for (; done + GROUP <= columns; done += GROUP) {
+    chain.from = w->packed + ((column + done) * w->blocks + block) * w->blob + inside / 2;
+    load_chain(w, column + done, block, blocks, &chain);
+    add(&chain, sums + done);
+  }
+  return done;
+}
+
+#else
+
+static size_t add_row(const stowi_kernel_nbits* w, const float* a, size_t column, size_t columns,
+                      size_t step, size_t steps, float* sums) {
+  (void)w, (void)a, (void)column, (void)columns, (void)step, (void)steps, (void)sums;
+  return 0;
+}
+
+#endif
+
+// ---------------------------------------------------------------------------------------------
 // matmul_nbits. Weights are converted to f32 part by part, 256 steps of k at a time.
 
-enum { FEW_ROWS = 4, GROUP = 16 };
+enum { FEW_ROWS = 4 };
 
 typedef struct nbits_product {
   stowi_kernel_product product;
@@ -232,9 +412,15 @@ static void multiply_part(const nbits_product* x, const stowi_kernel_part* part,
   size_t group = part->rows <= FEW_ROWS ? GROUP : part->columns;
   begin_part(x, part, r->c);
   for (size_t step = 0; step < p->k; step += STOWI_KERNEL_PART_DEPTH) {
-    for (size_t first = 0; first < part->columns; first += group) {
+    size_t steps = stowi_kernel_smaller(p->k - step, STOWI_KERNEL_PART_DEPTH);
+    size_t first = 0;
+    if (part->rows == 1) {
+      const float* a = load_a(x, part, step, steps, r->a).data;
+      first = add_row(&x->weights, a, part->column, part->columns, step, steps, r->c);
+    }
+    for (; first < part->columns; first += group) {
       add_columns(x, part, r, first, stowi_kernel_smaller(part->columns - first, group), step,
-                  stowi_kernel_smaller(p->k - step, STOWI_KERNEL_PART_DEPTH));
+                  steps);
     }
   }
   finish_part(x, part, r->c);
