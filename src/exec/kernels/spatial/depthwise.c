@@ -3,6 +3,8 @@
 //
 // Bits: an element begins as its bias (and addend); taps are added in ascending order, each product
 // with one rounding. Padding is 0, and is multiplied too.
+#include <string.h>
+
 #include "exec/kernels/matrix/gemm_tile.h"
 #include "exec/kernels/spatial/conv.h"
 #include "exec/kernels/spatial/window.h"
@@ -22,9 +24,10 @@
 // stay in registers for all taps.
 
 enum {
-  PATCH = 736,     // floats, of the stack
-  MOST_TAPS = 64,  // of a kernel
-  PIECE = 192,     // positions that are summed at a time
+  PATCH = 736,      // floats, of the stack
+  MOST_TAPS = 64,   // of a kernel
+  MOST_STRIDE = 4,  // in either direction
+  PIECE = 192,      // positions that are summed at a time
 };
 
 typedef struct patch {
@@ -32,13 +35,15 @@ typedef struct patch {
   size_t pitch;                 // from one row of a phase to the next
   size_t high;                  // rows of a phase
   size_t phase;                 // floats of it
+  size_t skip[MOST_STRIDE];     // of a row of each phase across: padding before x
+  size_t take[MOST_STRIDE];     // and elements of x
   uint32_t offsets[MOST_TAPS];  // where taps begin
 } patch;
 
 static bool plan_patch(const stowi_kernel_conv* c, patch* out) {
   const stowi_kernel_slide* w = &c->window;
   if (w->rank != 2 || c->addend != NULL || w->taps > MOST_TAPS || w->out_width > PATCH ||
-      w->in[0] > INT32_MAX || w->strides[0] > 4 || w->strides[1] > 4) {
+      w->in[0] > INT32_MAX || w->strides[0] > MOST_STRIDE || w->strides[1] > MOST_STRIDE) {
     return false;
   }
   int64_t reach[2];
@@ -57,6 +62,16 @@ static bool plan_patch(const stowi_kernel_conv* c, patch* out) {
   out->rows = stowi_kernel_smaller(high - (size_t)reach[0], (size_t)w->out[0]);
   out->high = out->rows + (size_t)reach[0];
   out->phase = out->high * out->pitch;
+  for (int64_t z = 0; z < w->strides[1]; ++z) {
+    int64_t stride = w->strides[1];
+    int64_t first = z - w->begins[1];
+    size_t skip = first >= 0 ? 0 : (size_t)((-first + stride - 1) / stride);
+    int64_t left = w->in_width - (first + (int64_t)skip * stride);
+    bool is_padding = left <= 0 || skip >= out->pitch;
+    out->skip[z] = is_padding ? 0 : skip;
+    out->take[z] =
+        is_padding ? 0 : stowi_kernel_smaller(out->pitch - skip, (size_t)((left - 1) / stride + 1));
+  }
   for (size_t tap = 0; tap < w->taps; ++tap) {
     size_t y = tap / (size_t)w->kernel_width * (size_t)w->dilations[0];
     size_t x = tap % (size_t)w->kernel_width * (size_t)w->dilations[1];
@@ -68,40 +83,46 @@ static bool plan_patch(const stowi_kernel_conv* c, patch* out) {
   return true;
 }
 
-// Every |stride|-th element of a row of x, |first| the one that the row of the patch begins with.
-static void fill_row(const float* x, int64_t width, int64_t first, int64_t stride, size_t count,
-                     float* to) {
-  size_t i = 0;
-  for (; i < count && first + (int64_t)i * stride < 0; ++i) {
-    to[i] = 0;
-  }
-  int64_t left = width - (first + (int64_t)i * stride);
-  size_t end = left <= 0 ? i : stowi_kernel_smaller(count, i + (size_t)((left - 1) / stride + 1));
-  const float* from = x + first;
-  if (stride == 1) {
-    for (; i < end; ++i) {
-      to[i] = from[i];
-    }
-  } else {
-    for (; i < end; ++i) {
-      to[i] = from[(int64_t)i * stride];
-    }
-  }
-  for (; i < count; ++i) {
-    to[i] = 0;
+// Rows of small images are so short that a call of memcpy would take longer than copying.
+static inline void copy_row(const float* from, size_t count, float* to) {
+  if (count > 16) {
+    memcpy(to, from, count * sizeof(float));
+  } else if (count >= 8) {
+    memcpy(to, from, 8 * sizeof(float));
+    memcpy(to + count - 8, from + count - 8, 8 * sizeof(float));
+  } else if (count >= 4) {
+    memcpy(to, from, 4 * sizeof(float));
+    memcpy(to + count - 4, from + count - 4, 4 * sizeof(float));
+  } else if (count != 0) {
+    to[0] = from[0];
+    to[count / 2] = from[count / 2];
+    to[count - 1] = from[count - 1];
   }
 }
 
+// Elements of x; what is padding is 0 already.
 static void fill_patch(const stowi_kernel_slide* w, const patch* p, const float* x, size_t row,
                        float* to) {
+  size_t stride = (size_t)w->strides[1];
   for (int64_t y = 0; y < w->strides[0]; ++y) {
     for (int64_t z = 0; z < w->strides[1]; ++z) {
-      for (size_t r = 0; r < p->high; ++r, to += p->pitch) {
+      size_t take = p->take[z];
+      float* begin = to + p->skip[z];
+      const float* from = x + (take == 0 ? 0 : z - w->begins[1] + (int64_t)(p->skip[z] * stride));
+      for (size_t r = 0; r < p->high; ++r, begin += p->pitch) {
         int64_t at = (int64_t)(row + r) * w->strides[0] + y - w->begins[0];
-        bool is_inside = at >= 0 && at < w->in[0];
-        fill_row(x + (is_inside ? at : 0) * w->in_width, is_inside ? w->in_width : 0,
-                 z - w->begins[1], w->strides[1], p->pitch, to);
+        if (at < 0 || at >= w->in[0]) {
+          continue;
+        }
+        if (stride == 1) {
+          copy_row(from + at * w->in_width, take, begin);
+        } else {
+          for (size_t i = 0; i < take; ++i) {
+            begin[i] = from[at * w->in_width + (int64_t)(i * stride)];
+          }
+        }
       }
+      to += p->phase;
     }
   }
 }
@@ -113,9 +134,7 @@ static void keep_sums(const float* sums, size_t at, size_t count, size_t pitch, 
   size_t column = at % pitch;
   for (size_t i = 0; i < count;) {
     size_t run = column >= width ? 0 : stowi_kernel_smaller(width - column, count - i);
-    for (size_t k = 0; k < run; ++k) {
-      to[row * width + column + k] = sums[i + k];
-    }
+    copy_row(sums + i, run, to + row * width + column);
     i += pitch - column;
     column = 0;
     ++row;
@@ -142,6 +161,7 @@ static void sum_rows(const stowi_kernel_conv* c, const patch* p, const float* el
 static void convolve_patches(const stowi_kernel_conv* c, const patch* p, size_t begin, size_t end) {
   const stowi_kernel_slide* w = &c->window;
   size_t channels = c->group * c->out_channels;
+  bool is_whole = p->rows == (size_t)w->out[0];  // all channels have the same padding then
   float elements[PATCH] = {0};
   for (size_t i = begin; i < end; ++i) {
     size_t channel = i % channels;
@@ -149,6 +169,9 @@ static void convolve_patches(const stowi_kernel_conv* c, const patch* p, size_t 
     const float* x = (const float*)c->x->data + source * w->in_count;
     float* to = (float*)c->y->data + i * w->out_count;
     for (size_t row = 0; row < (size_t)w->out[0]; row += p->rows) {
+      if (!is_whole) {
+        memset(elements, 0, sizeof(elements));
+      }
       fill_patch(w, p, x, row, elements);
       sum_rows(c, p, elements, channel, stowi_kernel_smaller(p->rows, (size_t)w->out[0] - row),
                to + row * (size_t)w->out_width);
