@@ -1,5 +1,5 @@
 // What integer_gemm.c compiles once per instruction set. No guard: it is included with different
-// NAME, TARGET, WIDTH (of a tile's row) and, if there are vectors, LANES and MULTIPLY_ADD each
+// NAME, TARGET, WIDTH (of a tile's row) and, if there are vectors, LANES and ADD_PAIRS each
 // time; with STREAM, if there is a function for streams already.
 
 #if defined(LANES)
@@ -24,8 +24,8 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(size_t ro
       uint32_t pair;
       memcpy(&pair, a + 2 * (p * rows + i), sizeof(pair));
       NAME(vector) x = pair + (NAME(vector)){0};
-      sum[i][0] += MULTIPLY_ADD(x, b0);
-      sum[i][1] += MULTIPLY_ADD(x, b1);
+      sum[i][0] = ADD_PAIRS(sum[i][0], x, b0);
+      sum[i][1] = ADD_PAIRS(sum[i][1], x, b1);
     }
   }
   for (size_t i = 0; i < rows; ++i) {
@@ -147,6 +147,6 @@ static const stowi_kernel_integer_tiles NAME(tiles) = {NAME_TEXT,  WIDTH,       
 #undef TARGET
 #undef LANES
 #undef WIDTH
-#undef MULTIPLY_ADD
+#undef ADD_PAIRS
 #undef STREAM
 #undef STREAM_OF

@@ -18,12 +18,46 @@
 #define TARGET
 #define LANES 4
 #define WIDTH 8
-#define MULTIPLY_ADD(x, y) ((sse2_vector)_mm_madd_epi16((__m128i)(x), (__m128i)(y)))
+#define ADD_PAIRS(sum, x, y) ((sum) + (sse2_vector)_mm_madd_epi16((__m128i)(x), (__m128i)(y)))
 #include "exec/kernels/matrix/integer_body.h"
 
-// Two steps of 64 columns at a time, as pairs of 16 bits: the sums of all steps are in registers,
-// those of columns 0 to 3 and 8 to 11 of each 16 in one, the others in the next one.
+// Eight steps of all columns at a time, as pairs of 16 bits: the rows of b are read from one end to
+// the other, which is what memory is fast at, and sums are in c.
+enum { STREAM_PAIRS = 4 };
+
+// What is added to each column.
+typedef struct stream_step {
+  int32_t pairs[STREAM_PAIRS];  // of a
+  const uint8_t* rows[2 * STREAM_PAIRS];
+} stream_step;
+
+static void begin_stream_step(const int16_t* a, size_t steps, const uint8_t* b, size_t b_row,
+                              stream_step* out) {
+  for (size_t q = 0; q < STREAM_PAIRS; ++q) {
+    size_t p = 2 * q;
+    int16_t pair[2] = {p < steps ? a[p] : 0, p + 1 < steps ? a[p + 1] : 0};
+    memcpy(&out->pairs[q], pair, sizeof(pair));
+    out->rows[p] = p < steps ? b + p * b_row : b;
+    out->rows[p + 1] = p + 1 < steps ? b + (p + 1) * b_row : b;
+  }
+}
+
+static void stream_rest(const stream_step* s, bool is_signed, size_t first, size_t count,
+                        int32_t* c) {
+  for (size_t j = first; j < count; ++j) {
+    uint32_t sum = (uint32_t)c[j];
+    for (size_t p = 0; p < 2 * STREAM_PAIRS; ++p) {
+      int16_t pair[2];
+      memcpy(pair, &s->pairs[p / 2], sizeof(pair));
+      uint8_t byte = s->rows[p][j];
+      sum += (uint32_t)(pair[p % 2] * (is_signed ? (int8_t)byte : (int32_t)byte));
+    }
+    c[j] = (int32_t)sum;
+  }
+}
+
 #define AVX2 __attribute__((target("avx2")))
+#define VNNI __attribute__((target("avx512f,avx512bw,avx512vnni")))
 
 static inline __attribute__((always_inline)) AVX2 __m256i wide_bytes(const uint8_t* from,
                                                                      bool is_signed) {
@@ -31,66 +65,81 @@ static inline __attribute__((always_inline)) AVX2 __m256i wide_bytes(const uint8
   return is_signed ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes);
 }
 
-static inline __attribute__((always_inline)) AVX2 void stream_columns(const int16_t* a,
-                                                                      size_t steps,
-                                                                      const uint8_t* b,
-                                                                      size_t b_row, bool is_signed,
-                                                                      size_t vectors, int32_t* c) {
-  __m256i sums[4][2];
-  for (size_t v = 0; v < vectors; ++v) {
-    sums[v][0] = sums[v][1] = _mm256_setzero_si256();
-  }
-  for (size_t p = 0; p < steps; p += 2, b += 2 * b_row) {
-    const uint8_t* next = p + 1 < steps ? b + b_row : b;
-    int16_t pair[2] = {a[p], p + 1 < steps ? a[p + 1] : 0};
-    int32_t both;
-    memcpy(&both, pair, sizeof(both));
-    __m256i x = _mm256_set1_epi32(both);
-    for (size_t v = 0; v < vectors; ++v) {
-      __m256i first = wide_bytes(b + 16 * v, is_signed);
-      __m256i second = wide_bytes(next + 16 * v, is_signed);
-      __m256i low = _mm256_madd_epi16(x, _mm256_unpacklo_epi16(first, second));
-      __m256i high = _mm256_madd_epi16(x, _mm256_unpackhi_epi16(first, second));
-      sums[v][0] = _mm256_add_epi32(sums[v][0], low);
-      sums[v][1] = _mm256_add_epi32(sums[v][1], high);
-    }
-  }
-  for (size_t v = 0; v < vectors; ++v) {
-    __m256i* to = (__m256i*)(void*)(c + 16 * v);
-    __m256i low = _mm256_permute2x128_si256(sums[v][0], sums[v][1], 0x20);
-    __m256i high = _mm256_permute2x128_si256(sums[v][0], sums[v][1], 0x31);
-    _mm256_storeu_si256(to, _mm256_add_epi32(_mm256_loadu_si256(to), low));
-    _mm256_storeu_si256(to + 1, _mm256_add_epi32(_mm256_loadu_si256(to + 1), high));
-  }
-}
-
-static inline __attribute__((always_inline)) AVX2 void stream_bytes(const int16_t* a, size_t steps,
-                                                                    const uint8_t* b, size_t b_row,
-                                                                    bool is_signed, size_t count,
-                                                                    int32_t* c) {
+// Sums of columns 0 to 3 and 8 to 11 of each 16 are in one vector, the others in the next one.
+static inline __attribute__((always_inline)) AVX2 void stream_16(const stream_step* s,
+                                                                 bool is_signed, size_t count,
+                                                                 int32_t* c) {
   size_t j = 0;
-  for (; j + 64 <= count; j += 64) {
-    stream_columns(a, steps, b + j, b_row, is_signed, 4, c + j);
-  }
   for (; j + 16 <= count; j += 16) {
-    stream_columns(a, steps, b + j, b_row, is_signed, 1, c + j);
-  }
-  for (; j < count; ++j) {
-    uint32_t sum = (uint32_t)c[j];
-    for (size_t p = 0; p < steps; ++p) {
-      uint8_t byte = b[p * b_row + j];
-      sum += (uint32_t)(a[p] * (is_signed ? (int8_t)byte : (int32_t)byte));
+    __m256i low = _mm256_setzero_si256();
+    __m256i high = _mm256_setzero_si256();
+    for (size_t q = 0; q < STREAM_PAIRS; ++q) {
+      __m256i x = _mm256_set1_epi32(s->pairs[q]);
+      __m256i first = wide_bytes(s->rows[2 * q] + j, is_signed);
+      __m256i second = wide_bytes(s->rows[2 * q + 1] + j, is_signed);
+      low = _mm256_add_epi32(low, _mm256_madd_epi16(x, _mm256_unpacklo_epi16(first, second)));
+      high = _mm256_add_epi32(high, _mm256_madd_epi16(x, _mm256_unpackhi_epi16(first, second)));
     }
-    c[j] = (int32_t)sum;
+    __m256i* to = (__m256i*)(void*)(c + j);
+    __m256i begin = _mm256_permute2x128_si256(low, high, 0x20);
+    __m256i end = _mm256_permute2x128_si256(low, high, 0x31);
+    _mm256_storeu_si256(to, _mm256_add_epi32(_mm256_loadu_si256(to), begin));
+    _mm256_storeu_si256(to + 1, _mm256_add_epi32(_mm256_loadu_si256(to + 1), end));
   }
+  stream_rest(s, is_signed, j, count, c);
 }
 
 static AVX2 void stream_by_pairs(const int16_t* a, size_t steps, const void* b, size_t b_row,
                                  bool is_signed, size_t count, int32_t* c) {
-  if (is_signed) {
-    stream_bytes(a, steps, b, b_row, true, count, c);
-  } else {
-    stream_bytes(a, steps, b, b_row, false, count, c);
+  for (size_t p = 0; p < steps; p += 2 * (size_t)STREAM_PAIRS) {
+    stream_step s;
+    begin_stream_step(a + p, steps - p, (const uint8_t*)b + p * b_row, b_row, &s);
+    if (is_signed) {
+      stream_16(&s, true, count, c);
+    } else {
+      stream_16(&s, false, count, c);
+    }
+  }
+}
+
+// Columns are in the order of unpacked quarters until they are added to c.
+static inline __attribute__((always_inline)) VNNI void stream_32(const stream_step* s,
+                                                                 bool is_signed, size_t count,
+                                                                 int32_t* c) {
+  const __m512i to_begin = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
+  const __m512i to_end = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
+  size_t j = 0;
+  for (; j + 32 <= count; j += 32) {
+    __m512i low = _mm512_setzero_si512();
+    __m512i high = _mm512_setzero_si512();
+    for (size_t q = 0; q < STREAM_PAIRS; ++q) {
+      __m512i x = _mm512_set1_epi32(s->pairs[q]);
+      __m256i bytes = _mm256_loadu_si256((const __m256i*)(const void*)(s->rows[2 * q] + j));
+      __m256i more = _mm256_loadu_si256((const __m256i*)(const void*)(s->rows[2 * q + 1] + j));
+      __m512i first = is_signed ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
+      __m512i second = is_signed ? _mm512_cvtepi8_epi16(more) : _mm512_cvtepu8_epi16(more);
+      low = _mm512_dpwssd_epi32(low, x, _mm512_unpacklo_epi16(first, second));
+      high = _mm512_dpwssd_epi32(high, x, _mm512_unpackhi_epi16(first, second));
+    }
+    int32_t* to = c + j;
+    __m512i begin = _mm512_permutex2var_epi64(low, to_begin, high);
+    __m512i end = _mm512_permutex2var_epi64(low, to_end, high);
+    _mm512_storeu_si512(to, _mm512_add_epi32(_mm512_loadu_si512(to), begin));
+    _mm512_storeu_si512(to + 16, _mm512_add_epi32(_mm512_loadu_si512(to + 16), end));
+  }
+  stream_rest(s, is_signed, j, count, c);
+}
+
+static VNNI void stream_by_vnni(const int16_t* a, size_t steps, const void* b, size_t b_row,
+                                bool is_signed, size_t count, int32_t* c) {
+  for (size_t p = 0; p < steps; p += 2 * (size_t)STREAM_PAIRS) {
+    stream_step s;
+    begin_stream_step(a + p, steps - p, (const uint8_t*)b + p * b_row, b_row, &s);
+    if (is_signed) {
+      stream_32(&s, true, count, c);
+    } else {
+      stream_32(&s, false, count, c);
+    }
   }
 }
 
@@ -99,7 +148,7 @@ static AVX2 void stream_by_pairs(const int16_t* a, size_t steps, const void* b, 
 #define TARGET __attribute__((target("avx2")))
 #define LANES 8
 #define WIDTH 16
-#define MULTIPLY_ADD(x, y) ((avx2_vector)_mm256_madd_epi16((__m256i)(x), (__m256i)(y)))
+#define ADD_PAIRS(sum, x, y) ((sum) + (avx2_vector)_mm256_madd_epi16((__m256i)(x), (__m256i)(y)))
 #define STREAM stream_by_pairs
 #include "exec/kernels/matrix/integer_body.h"
 
@@ -108,8 +157,18 @@ static AVX2 void stream_by_pairs(const int16_t* a, size_t steps, const void* b, 
 #define TARGET __attribute__((target("avx512f,avx512bw")))
 #define LANES 16
 #define WIDTH 32
-#define MULTIPLY_ADD(x, y) ((avx512_vector)_mm512_madd_epi16((__m512i)(x), (__m512i)(y)))
+#define ADD_PAIRS(sum, x, y) ((sum) + (avx512_vector)_mm512_madd_epi16((__m512i)(x), (__m512i)(y)))
 #define STREAM stream_by_pairs
+#include "exec/kernels/matrix/integer_body.h"
+
+#define NAME(name) vnni_##name
+#define NAME_TEXT "avx512vnni"
+#define TARGET VNNI
+#define LANES 16
+#define WIDTH 32
+#define ADD_PAIRS(sum, x, y) \
+  ((vnni_vector)_mm512_dpwssd_epi32((__m512i)(sum), (__m512i)(x), (__m512i)(y)))
+#define STREAM stream_by_vnni
 #include "exec/kernels/matrix/integer_body.h"
 #endif
 
@@ -132,6 +191,9 @@ const stowi_kernel_integer_tiles* stowi_kernel_integer_tiles_at(size_t i) {
   }
   if (i == 3 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX512) {
     return &avx512_tiles;
+  }
+  if (i == 4 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_VNNI) {
+    return &vnni_tiles;
   }
 #endif
   return NULL;
