@@ -10,19 +10,6 @@
 // ---------------------------------------------------------------------------------------------
 // Creation
 
-static bool is_used(const stow_graph* graph, size_t symbol) {
-  for (stow_value v = 0; v < stow_graph_value_count(graph); ++v) {
-    const stow_type* type = stow_graph_type(graph, v);
-    for (uint32_t i = 0; i < type->rank; ++i) {
-      if (!stow_dim_is_const(type->dims[i]) &&
-          stow_dim_uses(stow_graph_dims(graph), type->dims[i], symbol)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 static stow_status find_symbols(stow_formula* formula, const stow_graph* graph, stow_diag* diag) {
   const stow_dims* dims = stow_graph_dims(graph);
   formula->all_symbols = stow_dims_symbol_count(dims);
@@ -31,7 +18,7 @@ static stow_status find_symbols(stow_formula* formula, const stow_graph* graph, 
   STOW_TRY(stowi_need_memory(formula->symbols != NULL && formula->ranges != NULL, diag));
   for (size_t i = 0; i < formula->all_symbols; ++i) {
     stow_str name = stow_dims_symbol_name(dims, i);
-    if (!is_used(graph, i)) {
+    if (!stowi_graph_uses_symbol(graph, i)) {
       continue;
     }
     if (!stow_dims_range(dims, i, &formula->ranges[formula->symbol_count])) {
