@@ -160,6 +160,26 @@ stow_status stowi_plan_formula_add_table(stow_formula* formula, const uint64_t* 
   return add_expr(formula, (stowi_plan_formula_expr){STOW_DIM_INVALID, copy}, out_expr);
 }
 
+const stowi_plan_formula_expr* stowi_plan_formula_exprs(const stow_formula* formula,
+                                                        size_t* out_count) {
+  *out_count = formula->exprs.count;
+  return formula->exprs.data;
+}
+
+stowi_plan_formula_structure stowi_plan_formula_structure_of(const stow_formula* formula,
+                                                             size_t region) {
+  const stowi_plan_formula_region* from = formula->regions.data[region];
+  return (stowi_plan_formula_structure){.order = from->order,
+                                        .values = from->values,
+                                        .buffer_count = from->buffer_count,
+                                        .buffers = from->buffers,
+                                        .part_count = from->part_count,
+                                        .parts = from->parts,
+                                        .terms = from->terms,
+                                        .orientation = from->orientation,
+                                        .constraints = from->constraints};
+}
+
 stow_status stowi_plan_formula_fail_dim(const stow_formula* formula, stow_value value,
                                         stow_diag* diag) {
   stow_dims* dims = stow_graph_edit_dims(formula->graph);
