@@ -10,6 +10,10 @@
 // Owned by |prepared|.
 const stowi_exec_program* stowi_exec_prepared_program(const stow_prepared* prepared);
 
+// Binds what was prepared of a graph with ranges to |values|, one for each symbol, and measures.
+stow_status stowi_exec_prepared_bind(stow_prepared* prepared, const int64_t* values,
+                                     stow_diag* diag);
+
 // Where weights without data in the graph are, and who is told which were copied
 // (stow_exec_options). Both may be NULL.
 typedef struct stowi_exec_weights {

@@ -7,6 +7,7 @@
 #define STOWAGE_SRC_EXPORT_API_H_
 
 #include <stowage/exec.h>
+#include <stowage/formula.h>
 
 #define STOWI_EXPORT_NAME_SIZE 64
 
@@ -36,6 +37,11 @@ typedef struct stowi_export_port {
 stow_status stowi_export_create(const stow_prepared* prepared, const stow_plan* plan,
                                 const stowi_export_options* options, stow_allocator allocator,
                                 stow_diag* diag, stowi_export** out_program);
+// The same for every shape of |formula|, a proven plan of a range, for which |prepared| is. Both
+// are changed: they end at the last point.
+stow_status stowi_export_create_range(stow_prepared* prepared, stow_formula* formula,
+                                      const stowi_export_options* options, stow_allocator allocator,
+                                      stow_diag* diag, stowi_export** out_program);
 void stowi_export_destroy(stowi_export* program);
 
 // Files, as paths relative to the program's folder.
@@ -45,6 +51,10 @@ const char* stowi_export_file_name(const stowi_export* program, size_t index);
 stow_status stowi_export_file_write(const stowi_export* program, size_t index, stow_writer writer);
 
 const stowi_export_port* stowi_export_ports(const stowi_export* program, size_t* out_count);
+// Of the arena: for the largest shape.
+uint64_t stowi_export_arena_bytes(const stowi_export* program);
+// How many shapes it has; 1 without a range.
+size_t stowi_export_shape_count(const stowi_export* program);
 uint64_t stowi_export_weight_bytes(const stowi_export* program);
 // Of ports that the caller binds.
 uint64_t stowi_export_external_bytes(const stowi_export* program);

@@ -19,7 +19,7 @@ static const stowi_kernel_block_size* size_of(const stowi_export* program, stow_
 // Bodies
 
 // The number of |body| in the program; their count if it is not there.
-static size_t find_body(const stowi_export* program, const stowi_kernel_block_body* body) {
+size_t stowi_export_find_body(const stowi_export* program, const stowi_kernel_block_body* body) {
   size_t i = 0;
   while (i < program->bodies.count && program->bodies.data[i] != body) {
     ++i;
@@ -27,9 +27,9 @@ static size_t find_body(const stowi_export* program, const stowi_kernel_block_bo
   return i;
 }
 
-static stow_status add_body(stowi_export* program, const stowi_kernel_block_body* body,
-                            stow_diag* diag) {
-  if (body == NULL || find_body(program, body) < program->bodies.count) {
+stow_status stowi_export_add_body(stowi_export* program, const stowi_kernel_block_body* body,
+                                  stow_diag* diag) {
+  if (body == NULL || stowi_export_find_body(program, body) < program->bodies.count) {
     return STOW_OK;
   }
   STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(program->allocator, &program->bodies, 1) == STOW_OK,
@@ -42,11 +42,11 @@ static stow_status add_body(stowi_export* program, const stowi_kernel_block_body
 }
 
 stow_status stowi_export_add_blocks(stowi_export* program, stow_node node, stow_diag* diag) {
-  if (stowi_export_blocks_of(program, node) == NULL) {
-    return STOW_OK;
+  if (stowi_export_blocks_of(program, node) == NULL || program->range != NULL) {
+    return STOW_OK;  // bodies of a range are added when all are known
   }
-  STOW_TRY(add_body(program, size_of(program, node)->body, diag));
-  return add_body(program, size_of(program, node)->tail, diag);
+  STOW_TRY(stowi_export_add_body(program, size_of(program, node)->body, diag));
+  return stowi_export_add_body(program, size_of(program, node)->tail, diag);
 }
 
 static void print_values(stowi_export_out* out, size_t number,
@@ -143,19 +143,26 @@ static void print_cuts(stowi_export_out* out, const stowi_kernel_block_cut* cuts
   }
 }
 
+void stowi_export_print_cuts(stowi_export_out* out, const stowi_export* program, stow_node node) {
+  const stowi_exec_step* step = &program->tables->steps[node];
+  const stowi_kernel_blocks* blocks = stowi_export_blocks_of(program, node);
+  stowi_export_put(out, "static const stowi_kernel_block_cut cuts_%" PRIu32 "[] = {\n", node);
+  print_cuts(out, blocks->operands, step->operand_count);
+  print_cuts(out, blocks->results, step->result_count);
+  stowi_export_put(out, "};\n");
+}
+
 static void print_node(stowi_export_out* out, const stowi_export* program, stow_node node) {
   const stowi_exec_step* step = &program->tables->steps[node];
   const stowi_kernel_blocks* blocks = stowi_export_blocks_of(program, node);
   const stowi_kernel_block_size* size = size_of(program, node);
-  stowi_export_put(out, "static const stowi_kernel_block_cut cuts_%" PRIu32 "[] = {\n", node);
-  print_cuts(out, blocks->operands, step->operand_count);
-  print_cuts(out, blocks->results, step->result_count);
-  stowi_export_put(out, "};\nstatic const stowi_kernel_block_size size_%" PRIu32 " = {&body_%zu, ",
-                   node, find_body(program, size->body));
+  stowi_export_print_cuts(out, program, node);
+  stowi_export_put(out, "static const stowi_kernel_block_size size_%" PRIu32 " = {&body_%zu, ",
+                   node, stowi_export_find_body(program, size->body));
   if (size->tail == NULL) {
     stowi_export_put(out, "NULL};\n");
   } else {
-    stowi_export_put(out, "&body_%zu};\n", find_body(program, size->tail));
+    stowi_export_put(out, "&body_%zu};\n", stowi_export_find_body(program, size->tail));
   }
   stowi_export_put(out,
                    "static const stowi_kernel_blocks blocks_%" PRIu32 " = {\n    %" PRIu64
@@ -167,6 +174,10 @@ static void print_node(stowi_export_out* out, const stowi_export* program, stow_
 void stowi_export_print_blocks(stowi_export_out* out, const stowi_export* program) {
   for (size_t i = 0; i < program->bodies.count; ++i) {
     print_body(out, i, program->bodies.data[i]);
+  }
+  if (program->range != NULL) {
+    stowi_export_print_shaped(out, program);
+    return;
   }
   for (stow_node node = 0; node < program->tables->node_count; ++node) {
     if (stowi_export_blocks_of(program, node) != NULL) {

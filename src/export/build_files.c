@@ -10,9 +10,17 @@ static void print_memory(stowi_export_out* out, const stowi_export* program) {
     const stowi_export_port* port = &program->ports.data[i];
     if (port->is_external) {
       stowi_export_put(out, "static _Alignas(64) unsigned char memory_%zu[%" PRIu64 "];\n", i,
-                       program->tables->values[port->value].bytes);
+                       stowi_export_bytes(program, port->value));
     }
   }
+}
+
+static bool has_external(const stowi_export* program) {
+  bool has = false;
+  for (size_t i = 0; i < program->ports.count; ++i) {
+    has = has || program->ports.data[i].is_external;
+  }
+  return has;
 }
 
 static void print_binds(stowi_export_out* out, const stowi_export* program) {
@@ -31,13 +39,16 @@ void stowi_export_print_main(stowi_export_out* out, const stowi_export* program,
   stowi_export_put(out,
                    "// Tries the model from a command line; firmware leaves this file out.\n"
                    "#include \"%s.h\"\n"
-                   "#include \"program/tool.h\"\n\n",
-                   name);
+                   "#include \"program/%s.h\"\n\n",
+                   name, program->range == NULL ? "tool" : "range_tool");
   print_memory(out, program);
-  stowi_export_put(out, "%sint main(int argc, char** argv) {\n",
-                   program->bound_count > 0 ? "\n" : "");
+  stowi_export_put(out, "%sint main(int argc, char** argv) {\n", has_external(program) ? "\n" : "");
   print_binds(out, program);
-  stowi_export_put(out, "  return stow_program_tool(&%s_program, argc, argv);\n}\n", name);
+  if (program->range == NULL) {
+    stowi_export_put(out, "  return stow_program_tool(&%s_program, argc, argv);\n}\n", name);
+  } else {
+    stowi_export_put(out, "  return stow_program_range_tool(&%s_range, argc, argv);\n}\n", name);
+  }
 }
 
 // `x.o` for an `x.c`; nothing for headers.
@@ -107,7 +118,7 @@ void stowi_export_print_readme(stowi_export_out* out, const stowi_export* progra
       "%s, a model as a C program, made by `stowage export`.\n\n"
       "    make                     builds ./%s, to try it on files\n"
       "    ./%s --help\n"
-      "    ./%s --random 1\n"
+      "    ./%s %s--random 1\n"
       "    make lib                 builds lib%s.a, the model alone\n\n"
       "arena    %" PRIu64
       " bytes, static, zero at first\n"
@@ -124,6 +135,6 @@ void stowi_export_print_readme(stowi_export_out* out, const stowi_export* progra
       "Files here are replaced by the next export: keep your own elsewhere. Kernels are part "
       "of Stowage:\n"
       "see LICENSE.\n",
-      name, name, name, name, name, stow_plan_arena_size(program->plan), program->weight_bytes,
-      program->step_count, name);
+      name, name, name, name, program->range == NULL ? "" : "--bind NAME=N ", name,
+      stowi_export_arena_bytes(program), program->weight_bytes, program->step_count, name);
 }

@@ -55,6 +55,10 @@ static stow_status add_sources(stowi_export* program, stow_diag* diag) {
       stowi_export_set_add(&program->library, "program/program.h") &&
       stowi_export_set_add(&program->library, "program/steps.h") &&
       (!program->has_regions || stowi_export_set_add(&program->library, "program/regions.h")) &&
+      (program->range == NULL || (stowi_export_set_add(&program->library, "program/range.h") &&
+                                  stowi_export_set_add(&program->tool, "program/range_tool.h") &&
+                                  (program->range->blocks.count == 0 ||
+                                   stowi_export_set_add(&program->library, "program/blocks.h")))) &&
       stowi_export_set_add(&program->tool, "program/tool.h") &&
       stowi_export_set_add(&program->tool, "LICENSE");
   return is_there
@@ -63,6 +67,7 @@ static stow_status add_sources(stowi_export* program, stow_diag* diag) {
 }
 
 static stow_status make(stowi_export* program, stow_diag* diag) {
+  STOW_TRY(program->range == NULL ? STOW_OK : stowi_export_range_begin(program, diag));
   STOW_TRY(stowi_exec_code_init(&program->code, program->tables, program->plan, program->allocator,
                                 diag));
   bool has_sets = stowi_export_set_init(&program->library, program->allocator) == STOW_OK &&
@@ -71,6 +76,7 @@ static stow_status make(stowi_export* program, stow_diag* diag) {
   stowi_exec_weights weights = {program->options.weight, NULL, program->options.user};
   STOW_TRY(stowi_exec_pack(program->prepared, weights, diag));
   STOW_TRY(stowi_export_lay_out(program, diag));
+  STOW_TRY(program->range == NULL ? STOW_OK : stowi_export_range_finish(program, diag));
   STOW_TRY(stowi_export_find_ports(program, diag));
   STOW_TRY(add_sources(program, diag));
   return stowi_need_memory(list_files(program) == STOW_OK, diag);
@@ -84,20 +90,26 @@ static void make_macro(stowi_export* program) {
   }
 }
 
-stow_status stowi_export_create(const stow_prepared* prepared, const stow_plan* plan,
-                                const stowi_export_options* options, stow_allocator allocator,
-                                stow_diag* diag, stowi_export** out_program) {
+// |like| has a plan, or a range.
+static stow_status create(const stowi_export* like, const stowi_export_range* range,
+                          stow_allocator allocator, stow_diag* diag, stowi_export** out_program) {
   *out_program = NULL;
   stowi_export* program = STOWI_NEW(allocator, stowi_export);
   STOW_TRY(stowi_need_memory(program != NULL, diag));
+  *program = *like;
   program->allocator = allocator;
-  program->options = *options;
-  program->prepared = prepared;
-  program->tables = stowi_exec_prepared_program(prepared);
+  program->tables = stowi_exec_prepared_program(like->prepared);
   program->graph = program->tables->graph;
-  program->plan = plan;
   make_macro(program);
-  stow_status status = make(program, diag);
+  stow_status status = STOW_OK;
+  if (range != NULL) {
+    program->range = STOWI_NEW(allocator, stowi_export_range);
+    status = stowi_need_memory(program->range != NULL, diag);
+  }
+  if (status == STOW_OK && range != NULL) {
+    *program->range = *range;
+  }
+  status = status == STOW_OK ? make(program, diag) : status;
   if (status != STOW_OK) {
     stowi_export_destroy(program);
     return status;
@@ -106,11 +118,27 @@ stow_status stowi_export_create(const stow_prepared* prepared, const stow_plan* 
   return STOW_OK;
 }
 
+stow_status stowi_export_create(const stow_prepared* prepared, const stow_plan* plan,
+                                const stowi_export_options* options, stow_allocator allocator,
+                                stow_diag* diag, stowi_export** out_program) {
+  stowi_export like = {.prepared = prepared, .plan = plan, .options = *options};
+  return create(&like, NULL, allocator, diag, out_program);
+}
+
+stow_status stowi_export_create_range(stow_prepared* prepared, stow_formula* formula,
+                                      const stowi_export_options* options, stow_allocator allocator,
+                                      stow_diag* diag, stowi_export** out_program) {
+  stowi_export like = {.prepared = prepared, .options = *options};
+  stowi_export_range range = {.prepared = prepared, .formula = formula};
+  return create(&like, &range, allocator, diag, out_program);
+}
+
 void stowi_export_destroy(stowi_export* program) {
   if (program == NULL) {
     return;
   }
   stow_allocator allocator = program->allocator;
+  stowi_export_range_destroy(program);
   STOWI_VEC_FREE(allocator, &program->ports);
   STOWI_VEC_FREE(allocator, &program->weights);
   STOWI_VEC_FREE(allocator, &program->files);
@@ -145,13 +173,24 @@ const stowi_export_port* stowi_export_ports(const stowi_export* program, size_t*
   return program->ports.data;
 }
 
+uint64_t stowi_export_arena_bytes(const stowi_export* program) {
+  stow_formula_info info = {.struct_size = sizeof info};
+  return program->range == NULL ? stow_plan_arena_size(program->plan)
+         : stow_formula_describe(program->range->formula, &info) == STOW_OK ? info.largest_arena
+                                                                            : 0;
+}
+
+size_t stowi_export_shape_count(const stowi_export* program) {
+  return program->range == NULL ? 1 : stow_formula_point_count(program->range->formula);
+}
+
 uint64_t stowi_export_weight_bytes(const stowi_export* program) { return program->weight_bytes; }
 
 uint64_t stowi_export_external_bytes(const stowi_export* program) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < program->ports.count; ++i) {
     const stowi_export_port* port = &program->ports.data[i];
-    bytes += port->is_external ? program->tables->values[port->value].bytes : 0;
+    bytes += port->is_external ? stowi_export_bytes(program, port->value) : 0;
   }
   return bytes;
 }

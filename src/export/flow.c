@@ -7,7 +7,9 @@
 typedef struct flow {
   const stowi_export* program;
   stowi_export_out* out;
-  size_t first;  // of the steps that are still to be written
+  const stowi_exec_code* code;
+  const stowi_export_region* region;  // NULL: there is no range
+  size_t first;                       // of the steps that are still to be written
   size_t next;
   size_t depth;
   uint32_t ends[STOW_MAX_REGION_DEPTH];  // where blocks do
@@ -17,10 +19,19 @@ static void put_indent(const flow* f) {
   stowi_export_put(f->out, "%*s", 2 + 2 * (int)f->depth, "");
 }
 
+static size_t region_number(const flow* f) {
+  return (size_t)(f->region - f->program->range->regions);
+}
+
 static void flush(flow* f) {
   if (f->next > f->first) {
     put_indent(f);
-    stowi_export_put(f->out, "RUN(%zu, %zu);\n", f->first, f->next - f->first);
+    if (f->region != NULL) {
+      stowi_export_put(f->out, "RUN(%zu, %zu, %zu);\n", region_number(f), f->first,
+                       f->next - f->first);
+    } else {
+      stowi_export_put(f->out, "RUN(%zu, %zu);\n", f->first, f->next - f->first);
+    }
   }
   f->first = f->next;
 }
@@ -39,7 +50,18 @@ static void put_tensor(const flow* f, stow_value value) {
 // Instructions
 
 static uint64_t bytes_of(const flow* f, const stowi_exec_instruction* in) {
-  return f->program->tables->values[in->from].bytes;
+  return stowi_export_bytes(f->program, in->from);
+}
+
+// `, 64);`
+static void put_bytes(const flow* f, const stowi_exec_instruction* in) {
+  if (f->region == NULL) {
+    stowi_export_put(f->out, ", %" PRIu64 ");\n", bytes_of(f, in));
+  } else {
+    stowi_export_put(f->out, ", stow_tensor_bytes(&");
+    stowi_export_put_tensor(f->out, f->program, in->from);
+    stowi_export_put(f->out, "));\n");
+  }
 }
 
 // `tensors[7].data`
@@ -55,19 +77,30 @@ static bool is_same_place(const stowi_export_place* a, const stowi_export_place*
 
 static void put_copy(const flow* f, const stowi_exec_instruction* in) {
   const stowi_export_place* places = f->program->places;
-  if (bytes_of(f, in) > 0 && !is_same_place(&places[in->from], &places[in->to])) {
+  bool moves = f->region != NULL || !is_same_place(&places[in->from], &places[in->to]);
+  if (bytes_of(f, in) > 0 && moves) {
     put_indent(f);
     stowi_export_put(f->out, "memmove(");
     put_data(f, in->to);
     stowi_export_put(f->out, ", ");
     put_data(f, in->from);
-    stowi_export_put(f->out, ", %" PRIu64 ");\n", bytes_of(f, in));
+    put_bytes(f, in);
   }
 }
 
-// Dims are the same in every run, so only elements are moved aside.
+// `arena + 128`: scratch of a yield.
+static void put_scratch(const flow* f, const stowi_exec_instruction* in) {
+  uint64_t at = in->at + STOWI_EXEC_DIMS_SIZE;
+  if (f->region == NULL) {
+    stowi_export_put(f->out, "arena + %" PRIu64, f->code->scratch[in->node].offset + at);
+  } else {
+    stowi_export_put(f->out, "arena + numbers[%" PRIu32 "] + %" PRIu64,
+                     f->region->rooms[in->node].at, at);
+  }
+}
+
+// Dims are the same in every run of a shape, so only elements are moved aside.
 static void put_aside(const flow* f, const stowi_exec_instruction* in) {
-  uint64_t at = f->program->code.scratch[in->node].offset + in->at + STOWI_EXEC_DIMS_SIZE;
   if (bytes_of(f, in) == 0) {
     return;
   }
@@ -75,12 +108,14 @@ static void put_aside(const flow* f, const stowi_exec_instruction* in) {
   stowi_export_put(f->out, "memcpy(");
   if (in->action == STOWI_EXEC_BACK) {
     put_data(f, in->to);
-    stowi_export_put(f->out, ", arena + %" PRIu64, at);
+    stowi_export_put(f->out, ", ");
+    put_scratch(f, in);
   } else {
-    stowi_export_put(f->out, "arena + %" PRIu64 ", ", at);
+    put_scratch(f, in);
+    stowi_export_put(f->out, ", ");
     put_data(f, in->from);
   }
-  stowi_export_put(f->out, ", %" PRIu64 ");\n", bytes_of(f, in));
+  put_bytes(f, in);
 }
 
 // A call of a function that may fail, which a result that collects rounds needs.
@@ -182,36 +217,81 @@ static void put_presets(const flow* f) {
 }
 
 // Nothing runs before the caller has given memory.
+static void put_bound_check(const flow* f, const stowi_export_port* port) {
+  stowi_export_put(f->out, "  if (");
+  if (f->program->range != NULL) {
+    stowi_export_put(f->out, "!stow_program_has_memory(&%s_range, &", f->program->options.name);
+    stowi_export_put_tensor(f->out, f->program, port->value);
+    stowi_export_put(f->out, ", ");
+    stowi_export_put_string(f->out, port->name);
+    stowi_export_put(f->out, ")) {\n    return (int)state.status;\n  }\n");
+    return;
+  }
+  put_data(f, port->value);
+  stowi_export_put(f->out, " == NULL) {\n    (void)stow_program_fail(&state, STOW_ERR_NOT_FOUND, ");
+  stowi_export_put_string(f->out, port->name);
+  stowi_export_put(f->out, ", \"no memory is bound\");\n    return (int)state.status;\n  }\n");
+}
+
 static void put_bound_checks(const flow* f) {
   for (size_t i = 0; i < f->program->ports.count; ++i) {
-    const stowi_export_port* port = &f->program->ports.data[i];
-    if (port->is_external) {
-      stowi_export_put(f->out, "  if (");
-      put_data(f, port->value);
-      stowi_export_put(f->out,
-                       " == NULL) {\n    (void)stow_program_fail(&state, STOW_ERR_NOT_FOUND, ");
-      stowi_export_put_string(f->out, port->name);
-      stowi_export_put(f->out, ", \"no memory is bound\");\n    return (int)state.status;\n  }\n");
+    if (f->program->ports.data[i].is_external) {
+      put_bound_check(f, &f->program->ports.data[i]);
     }
   }
 }
 
-void stowi_export_print_flow(stowi_export_out* out, const stowi_export* program) {
+static void put_code(flow* f) {
+  for (size_t i = 0; i < f->code->count; ++i) {
+    const stowi_exec_instruction* in = &f->code->instructions[i];
+    bool is_run = in->action == STOWI_EXEC_CALL || in->action == STOWI_EXEC_REST;
+    bool is_end = f->depth > 0 && f->ends[f->depth - 1] == i;
+    if (!is_run || is_end) {
+      flush(f);
+    }
+    close_blocks(f, i);
+    put_instruction(f, in);
+  }
+  flush(f);
+  stowi_export_put(f->out, "  return 0;\n}\n");
+}
+
+// A function for each region, and one that calls that of the shape.
+static void put_regions(stowi_export_out* out, const stowi_export* program) {
+  const stowi_export_range* range = program->range;
+  for (size_t r = 0; r < range->region_count; ++r) {
+    flow f = {.program = program,
+              .out = out,
+              .code = &range->regions[r].code,
+              .region = &range->regions[r]};
+    stowi_export_put(out, "static int run_%zu(void) {\n", r);
+    put_code(&f);
+    stowi_export_put(out, "\n");
+  }
   flow f = {.program = program, .out = out};
+  stowi_export_put(
+      out,
+      "int %s_run(void) {\n  stow_program_begin(&state);\n"
+      "  if (!stow_program_is_bound(&%s_range)) {\n    return (int)state.status;\n  }\n",
+      program->options.name, program->options.name);
+  put_bound_checks(&f);
+  put_presets(&f);
+  stowi_export_put(out, "  switch (region) {\n");
+  for (size_t r = 0; r + 1 < range->region_count; ++r) {
+    stowi_export_put(out, "    case %zu: return run_%zu();\n", r, r);
+  }
+  stowi_export_put(out, "    default: return run_%zu();\n  }\n}\n", range->region_count - 1);
+}
+
+void stowi_export_print_flow(stowi_export_out* out, const stowi_export* program) {
+  if (program->range != NULL) {
+    put_regions(out, program);
+    return;
+  }
+  flow f = {.program = program, .out = out, .code = &program->code};
   stowi_export_put(out, "int %s_run(void) {\n  stow_program_begin(&state);\n",
                    program->options.name);
   put_bound_checks(&f);
   put_presets(&f);
-  for (size_t i = 0; i < program->code.count; ++i) {
-    const stowi_exec_instruction* in = &program->code.instructions[i];
-    bool is_run = in->action == STOWI_EXEC_CALL || in->action == STOWI_EXEC_REST;
-    bool is_end = f.depth > 0 && f.ends[f.depth - 1] == i;
-    if (!is_run || is_end) {
-      flush(&f);
-    }
-    close_blocks(&f, i);
-    put_instruction(&f, in);
-  }
-  flush(&f);
-  stowi_export_put(out, "  return 0;\n}\n");
+  put_code(&f);
 }

@@ -25,7 +25,7 @@ const char* stowi_export_op(stow_op op) {
 // ---------------------------------------------------------------------------------------------
 // What no program has
 
-static stow_status refuse_value(const stowi_export* program, stow_value value, stow_status status,
+stow_status stowi_export_refuse(const stowi_export* program, stow_value value, stow_status status,
                                 const char* why, stow_diag* diag) {
   stowi_fail(diag, status, "%s %s", stowi_graph_describe_value(program->graph, value).text, why);
   stowi_diag_value(diag, value);
@@ -36,24 +36,26 @@ static stow_status refuse_value(const stowi_export* program, stow_value value, s
 static stow_status refuse_bounded(const stowi_export* program, stow_diag* diag) {
   for (stow_value value = 0; value < program->tables->value_count; ++value) {
     if (program->tables->values[value].is_bounded) {
-      return refuse_value(program, value, STOW_ERR_DATA_DEPENDENT,
-                          "has data-dependent dimensions; exported programs need static shapes",
-                          diag);
+      return stowi_export_refuse(
+          program, value, STOW_ERR_DATA_DEPENDENT,
+          "has data-dependent dimensions; exported programs need static shapes", diag);
     }
   }
   return STOW_OK;
 }
 
-// What a loop collects is moved as bytes.
+// What a loop collects is moved as bytes. Dims that change may be any.
 static stow_status refuse_append(const stowi_export* program, const stowi_exec_instruction* in,
                                  stow_diag* diag) {
   const stow_type* type = program->tables->values[in->from].type;
   uint64_t elements;
   bool is_whole = stow_type_elements(type, &elements) == STOW_OK &&
-                  elements % 8 * stow_dtype_bits(type->dtype) % 8 == 0;
-  return is_whole ? STOW_OK
-                  : refuse_value(program, in->to, STOW_ERR_UNSUPPORTED,
-                                 "collects elements that are not a whole number of bytes", diag);
+                  elements % 8 * stow_dtype_bits(type->dtype) % 8 == 0 &&
+                  (program->range == NULL || stow_dtype_bits(type->dtype) % 8 == 0);
+  return is_whole
+             ? STOW_OK
+             : stowi_export_refuse(program, in->to, STOW_ERR_UNSUPPORTED,
+                                   "collects elements that are not a whole number of bytes", diag);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -111,15 +113,17 @@ stow_status stowi_export_add_kernel(stowi_export* program, stow_op op, stow_diag
 }
 
 static stow_status add_step(stowi_export* program, stow_node node, stow_diag* diag) {
-  ++program->step_count;
   STOW_TRY(stowi_export_add_kernel(program, program->tables->steps[node].op, diag));
   return stowi_export_add_blocks(program, node, diag);
 }
 
-static stow_status lay_out_steps(stowi_export* program, stow_diag* diag) {
-  for (size_t i = 0; i < program->code.count; ++i) {
-    const stowi_exec_instruction* in = &program->code.instructions[i];
+stow_status stowi_export_add_code(stowi_export* program, const stowi_exec_code* code,
+                                  stow_diag* diag) {
+  program->step_count = 0;
+  for (size_t i = 0; i < code->count; ++i) {
+    const stowi_exec_instruction* in = &code->instructions[i];
     if (in->action == STOWI_EXEC_CALL) {
+      ++program->step_count;
       STOW_TRY(add_step(program, in->node, diag));
     } else if (in->action == STOWI_EXEC_APPEND) {
       STOW_TRY(refuse_append(program, in, diag));
@@ -127,14 +131,26 @@ static stow_status lay_out_steps(stowi_export* program, stow_diag* diag) {
     program->has_regions =
         program->has_regions || (in->action != STOWI_EXEC_CALL && in->action != STOWI_EXEC_REST);
   }
+  return STOW_OK;
+}
+
+static void find_attrs(stowi_export* program) {
   for (stow_node node = 0; node < program->tables->node_count; ++node) {
     program->attrs[node] = find_same_attrs(program, node);
   }
-  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
 // Weights
+
+static bool has_symbols(const stowi_export* program, stow_value value) {
+  const stow_type* type = stow_graph_type(stowi_plan_formula_graph(program->range->formula), value);
+  bool has = false;
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    has = has || !stow_dim_is_const(type->dims[i]);
+  }
+  return has;
+}
 
 static stow_status add_weight(stowi_export* program, stow_value value, stow_diag* diag) {
   const stowi_export_options* options = &program->options;
@@ -146,6 +162,10 @@ static stow_status add_weight(stowi_export* program, stow_value value, stow_diag
   }
   if (data == NULL || size == 0) {
     return STOW_OK;
+  }
+  if (program->range != NULL && has_symbols(program, value)) {
+    return stowi_export_refuse(program, value, STOW_ERR_UNSUPPORTED,
+                               "has dims of the range; weights of a program have one shape", diag);
   }
   const stowi_exec_value* facts = &program->tables->values[value];
   if (facts->packed_bytes != 0) {
@@ -252,7 +272,43 @@ static stow_status lay_out_value(stowi_export* program, stow_value value, stow_d
   bool is_unused_weight = facts->is_boundary && !facts->is_input;
   return follow_view(program, value, place) || facts->bytes == 0 || is_unused_weight
              ? STOW_OK
-             : refuse_value(program, value, STOW_ERR_UNSUPPORTED, "has no slot in the arena", diag);
+             : stowi_export_refuse(program, value, STOW_ERR_UNSUPPORTED, "has no slot in the arena",
+                                   diag);
+}
+
+stow_status stowi_export_place_values(stowi_export* program, stow_diag* diag) {
+  for (stow_value value = 0; value < program->tables->value_count; ++value) {
+    program->places[value] = (stowi_export_place){.is_there = false};
+  }
+  for (size_t i = 0; i < program->weights.count; ++i) {
+    const stowi_export_weight* weight = &program->weights.data[i];
+    if (!weight->is_preset) {
+      program->places[weight->value] = (stowi_export_place){.is_there = true, .weight = i};
+    }
+  }
+  for (stow_value value = 0; value < program->tables->value_count; ++value) {
+    STOW_TRY(lay_out_value(program, value, diag));
+  }
+  return STOW_OK;
+}
+
+// Whether shapes change its dims or its place: only what lies in weights stays.
+static bool changes_along_range(const stowi_export* program, stow_value value) {
+  const stowi_export_range* range = program->range;
+  const stowi_export_place* first = &range->regions[0].places[value];
+  bool changes = first->is_there ? first->weight == SIZE_MAX : range->most_bytes[value] != 0;
+  changes = changes || has_symbols(program, value);
+  for (size_t r = 1; r < range->region_count; ++r) {
+    const stowi_export_place* place = &range->regions[r].places[value];
+    changes = changes || place->is_there != first->is_there || place->weight != first->weight ||
+              place->offset != first->offset;
+  }
+  return changes;
+}
+
+static bool is_changed_by_binds(const stowi_export* program, stow_value value) {
+  return program->range == NULL ? program->places[value].is_external
+                                : changes_along_range(program, value);
 }
 
 // The results of a step are one after the other, so they are all in the same table.
@@ -263,7 +319,7 @@ static void divide_tensors(stowi_export* program) {
     size_t count = stow_graph_result_count(graph, stow_graph_producer(graph, first));
     bool is_bound = false;
     for (size_t k = 0; k < count; ++k) {
-      is_bound = is_bound || program->places[first + k].is_external;
+      is_bound = is_bound || is_changed_by_binds(program, first + (stow_value)k);
     }
     for (size_t k = 0; k < count; ++k, ++first) {
       uint32_t index = is_bound ? program->bound_count : first - program->bound_count;
@@ -271,6 +327,28 @@ static void divide_tensors(stowi_export* program) {
       program->bound_count += is_bound;
     }
   }
+}
+
+static stow_status add_regions(stowi_export* program, stow_diag* diag) {
+  for (size_t r = 0; r < program->range->region_count; ++r) {
+    STOW_TRY(stowi_export_add_code(program, &program->range->regions[r].code, diag));
+  }
+  return STOW_OK;
+}
+
+// The region of the last point comes last: its places are the program's.
+static stow_status place_regions(stowi_export* program, stow_diag* diag) {
+  stowi_export_range* range = program->range;
+  size_t bytes = program->tables->value_count * sizeof(stowi_export_place);
+  size_t point_count = stow_formula_point_count(range->formula);
+  size_t last = stowi_export_region_of(program, point_count - 1);
+  for (size_t i = 1; i <= range->region_count; ++i) {
+    stowi_export_region* region = &range->regions[(last + i) % range->region_count];
+    STOW_TRY(stowi_export_range_move(program, region->last, diag));
+    STOW_TRY(stowi_export_place_values(program, diag));
+    memcpy(region->places, program->places, bytes);
+  }
+  return STOW_OK;
 }
 
 stow_status stowi_export_lay_out(stowi_export* program, stow_diag* diag) {
@@ -281,11 +359,12 @@ stow_status stowi_export_lay_out(stowi_export* program, stow_diag* diag) {
   bool has_memory = program->places != NULL && program->tensors != NULL && program->attrs != NULL;
   STOW_TRY(stowi_need_memory(has_memory, diag));
   STOW_TRY(refuse_bounded(program, diag));
-  STOW_TRY(lay_out_steps(program, diag));
+  STOW_TRY(program->range == NULL ? stowi_export_add_code(program, &program->code, diag)
+                                  : add_regions(program, diag));
+  find_attrs(program);
   STOW_TRY(lay_out_weights(program, diag));
-  for (stow_value value = 0; value < tables->value_count; ++value) {
-    STOW_TRY(lay_out_value(program, value, diag));
-  }
+  STOW_TRY(program->range == NULL ? stowi_export_place_values(program, diag)
+                                  : place_regions(program, diag));
   divide_tensors(program);
   divide_weights(program);
   return STOW_OK;

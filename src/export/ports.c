@@ -28,8 +28,7 @@ static void make_identifier(const stowi_export* program, bool is_output, stow_st
 
 // Whether a run leaves its bytes alone: it lives to the end, or where the caller keeps it, and
 // nothing but views lies over it.
-static bool is_kept(const stowi_export* program, stow_value input) {
-  const stow_plan* plan = program->plan;
+static bool is_kept_in(const stowi_export* program, const stow_plan* plan, stow_value input) {
   const stow_graph* graph = program->graph;
   bool is_kept = program->places[input].is_external ||
                  stowi_plan_end(plan, input) > stow_plan_step_count(plan);
@@ -42,13 +41,24 @@ static bool is_kept(const stowi_export* program, stow_value input) {
   return is_kept;
 }
 
+static bool is_kept(const stowi_export* program, stow_value input) {
+  bool is_kept = is_kept_in(program, program->plan, input);
+  for (size_t r = 0; program->range != NULL && r < program->range->region_count; ++r) {
+    is_kept = is_kept && is_kept_in(program, program->range->regions[r].plan, input);
+  }
+  return is_kept;
+}
+
 // Whether it is bound by itself: not with the port of the same value before it.
 static bool is_external(const stowi_export* program, stow_value value) {
   bool is_first = true;
   for (size_t i = 0; i < program->ports.count && is_first; ++i) {
     is_first = program->ports.data[i].value != value;
   }
-  return is_first && program->places[value].is_external && program->places[value].port == value;
+  bool is_outside = program->range == NULL
+                        ? program->places[value].is_external && program->places[value].port == value
+                        : stowi_export_port_memory(program, value) != 0;
+  return is_first && is_outside;
 }
 
 static stow_status add_port(stowi_export* program, stow_value value, bool is_output, stow_str name,

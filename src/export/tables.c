@@ -75,12 +75,22 @@ static void print_port(stowi_export_out* out, const stowi_export* program,
   stowi_export_put_comment(out, port->name);
   stowi_export_put(out, ": ");
   if (out->status == STOW_OK) {
-    out->status = stow_type_print(stow_graph_dims(program->graph), facts->type, out->writer);
+    const stow_graph* graph =
+        program->range == NULL ? program->graph : stowi_plan_formula_graph(program->range->formula);
+    const stow_type* type =
+        program->range == NULL ? facts->type : stow_graph_type(graph, port->value);
+    out->status = stow_type_print(stow_graph_dims(graph), type, out->writer);
   }
-  stowi_export_put(out, ", %" PRIu64 " bytes%s\n", facts->bytes, port_words(port));
+  stowi_export_put(out, ", %s%" PRIu64 " bytes%s\n", program->range == NULL ? "" : "at most ",
+                   stowi_export_bytes(program, port->value), port_words(port));
   print_accessor(out, program, port);
   stowi_export_put(out, ";\n");
 }
+
+#define RANGE_WORDS                                                                          \
+  "\n// Bind a shape before the first run: it sets dims and places of tensors, so that the " \
+  "pointers "                                                                                \
+  "below\n// are others, and inputs must be set again."
 
 void stowi_export_print_header(stowi_export_out* out, const stowi_export* program, size_t unused) {
   (void)unused;
@@ -90,15 +100,19 @@ void stowi_export_print_header(stowi_export_out* out, const stowi_export* progra
       "//\n// Set the inputs, run, read the outputs, which stay until the next run. There is "
       "one arena: one\n// run at a time.%s\n"
       "#ifndef %s_H_\n#define %s_H_\n\n#include <stdint.h>\n\n"
-      "#include \"program/program.h\"\n\n"
+      "#include \"program/%s.h\"\n\n"
       "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
-      program->bound_count > 0
+      program->range != NULL ? RANGE_WORDS
+      : program->bound_count > 0
           ? " Bind memory before the first run; its bytes are used until others\n"
             "// are bound."
           : "",
-      program->macro, program->macro);
+      program->macro, program->macro, program->range == NULL ? "program" : "range");
   stowi_export_put(out, "#define %s_ARENA_SIZE %" PRIu64 "  // bytes\n\n", program->macro,
-                   stow_plan_arena_size(program->plan));
+                   stowi_export_arena_bytes(program));
+  if (program->range != NULL) {
+    stowi_export_print_bind(out, program, false);
+  }
   for (size_t i = 0; i < program->ports.count; ++i) {
     print_port(out, program, &program->ports.data[i]);
   }
@@ -108,10 +122,13 @@ void stowi_export_print_header(stowi_export_out* out, const stowi_export* progra
       "int %s_run(void);\n"
       "const char* %s_error(void);\n\n"
       "// The same for code that knows no names.\n"
-      "extern const stow_program %s_program;\n\n"
+      "extern const stow_program %s_program;\n%s%s%s\n"
       "#ifdef __cplusplus\n}  // extern \"C\"\n#endif\n\n"
       "#endif  // %s_H_\n",
-      program->options.name, program->options.name, program->options.name, program->macro);
+      program->options.name, program->options.name, program->options.name,
+      program->range == NULL ? "" : "extern const stow_program_range ",
+      program->range == NULL ? "" : program->options.name,
+      program->range == NULL ? "" : "_range;\n", program->macro);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -124,7 +141,7 @@ void stowi_export_put_tensor(stowi_export_out* out, const stowi_export* program,
 
 static void print_place(stowi_export_out* out, const stowi_export* program, stow_value value) {
   const stowi_export_place* place = &program->places[value];
-  if (place->is_external) {
+  if (place->is_external || (program->range != NULL && program->tensors[value].is_bound)) {
     stowi_export_put(out, "NULL");
   } else if (!place->is_there) {
     stowi_export_put(out, "arena");  // no elements, but never NULL: kernels add to pointers
@@ -272,10 +289,9 @@ static void print_node_attrs(stowi_export_out* out, const stowi_export* program,
 // ---------------------------------------------------------------------------------------------
 // Steps
 
-// The node of the next call at or after |*at|, which moves behind it; STOW_NODE_NONE: none.
-static stow_node next_call(const stowi_export* program, size_t* at) {
-  while (*at < program->code.count) {
-    const stowi_exec_instruction* in = &program->code.instructions[(*at)++];
+stow_node stowi_export_next_call(const stowi_exec_code* code, size_t* at) {
+  while (*at < code->count) {
+    const stowi_exec_instruction* in = &code->instructions[(*at)++];
     if (in->action == STOWI_EXEC_CALL) {
       return in->node;
     }
@@ -286,7 +302,7 @@ static stow_node next_call(const stowi_export* program, size_t* at) {
 static void print_kernels(stowi_export_out* out, const stowi_export* program) {
   bool is_used[STOW_OP_CORE_COUNT] = {false};
   size_t at = 0;
-  for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
+  for (stow_node node; (node = stowi_export_next_call(&program->code, &at)) != STOW_NODE_NONE;) {
     is_used[program->tables->steps[node].op] = true;
   }
   for (size_t i = 0; i < program->bodies.count; ++i) {
@@ -306,7 +322,7 @@ static void print_kernels(stowi_export_out* out, const stowi_export* program) {
 static void print_operands(stowi_export_out* out, const stowi_export* program) {
   size_t total = 0;
   size_t at = 0;
-  for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
+  for (stow_node node; (node = stowi_export_next_call(&program->code, &at)) != STOW_NODE_NONE;) {
     const stowi_exec_step* step = &program->tables->steps[node];
     if (step->operand_count == 0) {
       continue;
@@ -333,6 +349,7 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
   const stowi_exec_step* step = &program->tables->steps[node];
   const char* op = stowi_export_op(step->op);
   stow_slot scratch = program->code.scratch[node];
+  bool is_fixed = program->range == NULL;  // else it is found when it runs
   char label[STOWI_EXPORT_LABEL_SIZE];
   stowi_export_label(program->graph, node, label);
   stowi_export_put(out, "    {&stowi_kernel_%s, ", op);
@@ -351,7 +368,7 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
     stowi_export_put(out, "attrs_%" PRIu32 ", attr_ids_%" PRIu32 ", ", program->attrs[node],
                      program->attrs[node]);
   }
-  if (scratch.size == 0) {
+  if (scratch.size == 0 || !is_fixed) {
     stowi_export_put(out, "arena, 0, ");
   } else {
     stowi_export_put(out, "arena + %" PRIu64 ", %" PRIu64 ", ", scratch.offset, scratch.size);
@@ -359,9 +376,9 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
   bool is_blocks = stowi_export_blocks_of(program, node) != NULL;
   stowi_export_put(out, "%zu, %zu, %zu, STOW_OP_%s, %" PRIu32 ", %" PRIu32 ", %" PRIu64 "u, ",
                    step->operand_count, step->result_count, step->attr_count, op, step->seed,
-                   is_blocks ? 0 : program->code.variants[node], step->packed);
+                   is_blocks || !is_fixed ? 0 : program->code.variants[node], step->packed);
   if (is_blocks) {
-    stowi_export_put(out, "&blocks_%" PRIu32, node);
+    stowi_export_put(out, "&%s_%" PRIu32, is_fixed ? "blocks" : "shaped", node);
   } else {
     stowi_export_put(out, "NULL");
   }
@@ -370,18 +387,44 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
                    by == NULL ? 0 : by->still);
 }
 
-static void print_steps(stowi_export_out* out, const stowi_export* program) {
-  size_t first_operand = 0;
+// Where those of |node| begin.
+static size_t first_operand_of(const stowi_export* program, stow_node node) {
+  size_t first = 0;
+  size_t at = 0;
+  for (stow_node other; (other = stowi_export_next_call(&program->code, &at)) != node;) {
+    first += program->tables->steps[other].operand_count;
+  }
+  return first;
+}
+
+// |name|: `steps`, or `steps_1` of a region.
+static void print_steps(stowi_export_out* out, const stowi_export* program,
+                        const stowi_exec_code* code, const char* name) {
   size_t at = 0;
   if (program->step_count == 0) {
     return;
   }
-  stowi_export_put(out, "static const stow_program_step steps[] = {\n");
-  for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
-    print_step(out, program, node, first_operand);
-    first_operand += program->tables->steps[node].operand_count;
+  stowi_export_put(out, "static const stow_program_step %s[] = {\n", name);
+  for (stow_node node; (node = stowi_export_next_call(code, &at)) != STOW_NODE_NONE;) {
+    print_step(out, program, node, first_operand_of(program, node));
   }
   stowi_export_put(out, "};\n\n");
+}
+
+static void print_all_steps(stowi_export_out* out, const stowi_export* program) {
+  if (program->range == NULL) {
+    print_steps(out, program, &program->code, "steps");
+    return;
+  }
+  for (size_t r = 0; r < program->range->region_count; ++r) {
+    const stowi_exec_code* code = &program->range->regions[r].code;
+    char name[48];
+    (void)snprintf(name, sizeof name, "steps_%zu", r);
+    print_steps(out, program, code, name);
+    if (program->step_count > 0) {
+      stowi_export_print_rooms(out, program, code, r);
+    }
+  }
 }
 
 // What a run writes besides the arena.
@@ -389,7 +432,7 @@ static void print_state(stowi_export_out* out, const stowi_export* program) {
   size_t count = 1;
   size_t operands = 1;
   size_t at = 0;
-  for (stow_node node; (node = next_call(program, &at)) != STOW_NODE_NONE;) {
+  for (stow_node node; (node = stowi_export_next_call(&program->code, &at)) != STOW_NODE_NONE;) {
     const stowi_exec_step* step = &program->tables->steps[node];
     count = step->result_count > count ? step->result_count : count;
     operands = step->operand_count > operands ? step->operand_count : operands;
@@ -438,6 +481,11 @@ static size_t print_port_list(stowi_export_out* out, const stowi_export* program
 
 // All that lies in the memory of |port|.
 static void print_bind(stowi_export_out* out, const stowi_export* program, stow_value port) {
+  if (program->range != NULL) {
+    stowi_export_put(out, " {\n  stow_program_bind_memory(&%s_range, %" PRIu32 ", bytes);\n}\n\n",
+                     program->options.name, stowi_export_port_memory(program, port));
+    return;
+  }
   stowi_export_put(out, " {\n  unsigned char* data = (unsigned char*)bytes;\n");
   for (stow_value value = 0; value < program->tables->value_count; ++value) {
     const stowi_export_place* place = &program->places[value];
@@ -474,8 +522,27 @@ static void print_ports(stowi_export_out* out, const stowi_export* program) {
                    program->options.name, program->options.name);
 }
 
+static void print_run(stowi_export_out* out) {
+  stowi_export_put(out,
+                   "#define RUN(first, count)                                    \\\n"
+                   "  do {                                                       \\\n"
+                   "    if (!stow_program_run(&state, steps + (first), count)) { \\\n"
+                   "      return (int)state.status;                              \\\n"
+                   "    }                                                        \\\n"
+                   "  } while (0)\n\n");
+}
+
+static uint64_t alignment_of(const stowi_export* program) {
+  stow_formula_info info = {.struct_size = sizeof info};
+  if (program->range == NULL) {
+    return stowi_plan_alignment(program->plan);
+  }
+  (void)stow_formula_describe(program->range->formula, &info);
+  return info.alignment > STOWI_EXPORT_ALIGNMENT ? info.alignment : STOWI_EXPORT_ALIGNMENT;
+}
+
 void stowi_export_print_tables(stowi_export_out* out, const stowi_export* program, size_t unused) {
-  uint64_t size = stow_plan_arena_size(program->plan);
+  uint64_t size = stowi_export_arena_bytes(program);
   (void)unused;
   print_origin(out, program);
   stowi_export_put(out, "#include \"%s.h\"\n\n#include <math.h>\n#include <string.h>\n\n",
@@ -486,8 +553,10 @@ void stowi_export_print_tables(stowi_export_out* out, const stowi_export* progra
   stowi_export_put(out,
                    "%s#include \"program/%s.h\"\n\n"
                    "static _Alignas(%" PRIu64 ") unsigned char arena[%" PRIu64 "];\n\n",
-                   program->bodies.count > 0 ? "#include \"exec/kernels/blocks/blocks.h\"\n" : "",
-                   program->has_regions ? "regions" : "steps", stowi_plan_alignment(program->plan),
+                   program->bodies.count == 0 ? ""
+                   : program->range == NULL   ? "#include \"exec/kernels/blocks/blocks.h\"\n"
+                                              : "#include \"program/blocks.h\"\n",
+                   program->has_regions ? "regions" : "steps", alignment_of(program),
                    size == 0 ? 1 : size);
   print_tensors(out, program, false);
   print_tensors(out, program, true);
@@ -501,16 +570,18 @@ void stowi_export_print_tables(stowi_export_out* out, const stowi_export* progra
   print_operands(out, program);
   print_kernels(out, program);
   stowi_export_print_blocks(out, program);
-  print_steps(out, program);
+  print_all_steps(out, program);
   print_state(out, program);
-  stowi_export_put(out,
-                   "#define RUN(first, count)                                    \\\n"
-                   "  do {                                                       \\\n"
-                   "    if (!stow_program_run(&state, steps + (first), count)) { \\\n"
-                   "      return (int)state.status;                              \\\n"
-                   "    }                                                        \\\n"
-                   "  } while (0)\n\n");
+  if (program->range != NULL) {
+    stowi_export_print_memories(out, program);
+    stowi_export_print_range(out, program);
+  } else {
+    print_run(out);
+  }
   stowi_export_print_flow(out, program);
   stowi_export_put(out, "\n");
   print_ports(out, program);
+  if (program->range != NULL) {
+    stowi_export_print_bind(out, program, true);
+  }
 }

@@ -103,6 +103,8 @@ bool stowi_graph_function_overwrites(const stow_graph* function, size_t result, 
 STOWI_SHARED stow_status stowi_graph_copy(const stow_graph* graph, stow_allocator allocator,
                                           stow_diag* diag, stow_graph** out_graph);
 
+// Whether a dim of a value depends on the symbol with this index.
+STOWI_SHARED bool stowi_graph_uses_symbol(const stow_graph* graph, size_t symbol);
 // Reads a dim as stow_dim_print writes it, into the graph's table. STOW_ERR_SYNTAX if it is not
 // one, or has a symbol that the graph does not have, which is there afterwards.
 stow_status stowi_graph_parse_dim(stow_graph* graph, stow_str text, stow_allocator allocator,

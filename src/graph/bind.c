@@ -369,3 +369,16 @@ stow_status stowi_graph_bind_args(stow_graph* graph, const stow_shape_call* owne
   release(&b);
   return status;
 }
+
+bool stowi_graph_uses_symbol(const stow_graph* graph, size_t symbol) {
+  for (stow_value v = 0; v < stow_graph_value_count(graph); ++v) {
+    const stow_type* type = stow_graph_type(graph, v);
+    for (uint32_t i = 0; i < type->rank; ++i) {
+      if (!stow_dim_is_const(type->dims[i]) &&
+          stow_dim_uses(stow_graph_dims(graph), type->dims[i], symbol)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}

@@ -7,6 +7,7 @@
 #include <stowage/set.h>
 
 #include "base/shared.h"
+#include "plan/formulas/data.h"
 
 // Lifetime [begin, end) in steps.
 STOWI_SHARED uint32_t stowi_plan_begin(const stow_plan* plan, stow_value value);

@@ -26,6 +26,13 @@ for file in $(cd "$work/digits" && find . -name '*.c'); do
   compiles "EveryFileCompiles ($file)" -O2 -I"$work/digits" -c "$work/digits/$file" -o "$work/objects/$object"
 done
 
+# A range of shapes: what other programs do not have
+run export "$examples/encoder.onnx" -o "$work/encoder" --bind batch=1,length=1..8
+expect 0 AProgramOfARangeIsWritten
+for file in encoder.c main.c $(cd "$work/encoder" && find program -name '*.c'); do
+  compiles "EveryFileCompiles ($file of a range)" -O2 -fsyntax-only -I"$work/encoder" "$work/encoder/$file"
+done
+
 # What firmware takes: all but the command line
 rm "$work/objects/main.o" "$work/objects/program_tool.o" "$work/objects/run_random.o"
 printf '#include "digits.h"\nint main(void) { return digits_run(); }\n' >"$work/firmware.c"

@@ -30,6 +30,10 @@ run plan "$work/mlp.stow" --bind seq=8
 expect 0 OneValueIsAPlanAsBefore
 says "arena                    11264 B"
 
+run plan "$examples/decode.stow" --bind past=0..15,max=16 --kernels stowage
+expect 0 AnotherSymbolHasAValue
+says "past=0..15: 16 points"
+
 # A transpose of one row is a view: another structure.
 cat >"$work/turn.stow" <<'END'
 graph @turn {

@@ -62,6 +62,8 @@ sweep OrderFile plan "$small" --bind n=4 --order "$work/order"
 sweep SeveralFiles plan "$examples/encoder.onnx" "$small" --bind batch=1,length=8,n=4 --nodes 1000
 sweep SeveralFilesInAFolder plan "$small" "$work/named.stow" --bind n=4 --format c --c-prefix a -o "$work/sweep.out/"
 sweep Export export "$small" --bind n=4 --random 1 --io external -o "$work/sweep.out"
+printf 'graph @g {\n  %%0 = input "x" : f32[?n, 2]\n  %%1 "y" = exp(%%0) : f32[?n, 2]\n  return %%1\n}\n' >"$work/range.stow"
+sweep ExportRange export "$work/range.stow" --bind n=1..3 -o "$work/sweep.out"
 
 STARVE_THREADS=1 "$stowage" run "$small" --bind n=4 --random 1 --threads 16 >"$out" 2>"$err"
 code=$?

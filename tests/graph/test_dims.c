@@ -298,6 +298,67 @@ static sample combine(stow_dims* dims, uint64_t op, sample a, sample b) {
   return r;
 }
 
+// Evaluates the postfix form.
+typedef struct stack {
+  const int64_t* values;
+  int64_t numbers[64];
+  size_t count;
+} stack;
+
+static stow_status put_postfix(void* user, stowi_graph_dim_op op, int64_t number) {
+  stack* s = user;
+  if (s->count == 64) {
+    return STOW_ERR_LIMIT;
+  }
+  if (op == STOWI_GRAPH_DIM_NUMBER || op == STOWI_GRAPH_DIM_SYMBOL) {
+    s->numbers[s->count++] = op == STOWI_GRAPH_DIM_SYMBOL ? s->values[number] : number;
+    return STOW_OK;
+  }
+  if (s->count < 2) {
+    return STOW_ERR_INVALID_ARGUMENT;
+  }
+  int64_t b = s->numbers[--s->count];
+  int64_t a = s->numbers[s->count - 1];
+  bool divides = op == STOWI_GRAPH_DIM_FLOOR_DIV || op == STOWI_GRAPH_DIM_CEIL_DIV;
+  s->numbers[s->count - 1] = divides && b == 0                        ? 0
+                             : op == STOWI_GRAPH_DIM_ADD              ? a + b
+                             : op == STOWI_GRAPH_DIM_MUL              ? a * b
+                             : op == STOWI_GRAPH_DIM_FLOOR_DIV        ? floor_div(a, b)
+                             : op == STOWI_GRAPH_DIM_CEIL_DIV         ? -floor_div(-a, b)
+                             : (op == STOWI_GRAPH_DIM_MIN) == (a < b) ? a
+                                                                      : b;
+  return STOW_OK;
+}
+
+static void check_postfix(const stow_dims* dims, const sample* expected, const int64_t* values) {
+  stack s = {.values = values};
+  CHECK(stowi_graph_dim_postfix(dims, expected->dim, put_postfix, &s) == STOW_OK);
+  CHECK_U64(s.count, 1);
+  CHECK(!expected->defined || s.numbers[0] == expected->value);
+}
+
+static stow_status refuse_postfix(void* user, stowi_graph_dim_op op, int64_t number) {
+  size_t* left = user;
+  (void)op;
+  (void)number;
+  return (*left)-- == 0 ? STOW_ERR_LIMIT : STOW_OK;
+}
+
+TEST(PostfixEndsWhereItIsRefused) {
+  stow_dims* dims = new_dims();
+  stow_dim n = symbol(dims, "n");
+  stow_dim dim = stow_dim_floor_div(dims, stow_dim_add(dims, stow_dim_mul(dims, n, 3), 2), 4);
+  size_t operations = 0;
+  for (stow_status status = STOW_ERR_LIMIT; status != STOW_OK && operations < 20; ++operations) {
+    size_t left = operations;
+    status = stowi_graph_dim_postfix(dims, dim, refuse_postfix, &left);
+  }
+  CHECK_U64(operations, 8);  // 2, n, 3, *, +, 4, floor_div; then none is refused
+  CHECK(stowi_graph_dim_postfix(dims, -1000, refuse_postfix, &operations) ==
+        STOW_ERR_INVALID_ARGUMENT);
+  stowi_graph_dims_destroy(dims);
+}
+
 static void check_random_expression(test_random* random) {
   stow_dims* dims = new_dims();
   int64_t values[3];
@@ -318,6 +379,7 @@ static void check_random_expression(test_random* random) {
         STOW_DIM_INVALID) {  // division by a constant that is not positive, or a limit
       break;
     }
+    check_postfix(dims, &pool[i], values);
     stow_dim result = stowi_graph_dims_substitute(dims, pool[i].dim, values);
     if (pool[i].defined && pool[i].value >= 0) {
       CHECK_U64(result, pool[i].value);

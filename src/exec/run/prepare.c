@@ -283,14 +283,15 @@ static uint32_t choose_fastest(void* user, stow_node node, uint32_t count) {
   return 0;
 }
 
-// A graph whose symbols all have ranges is prepared at the largest point first.
+// A graph that has no symbols but those with ranges is prepared at the largest point first.
 static stow_status make_twin(preparer* p, stow_allocator allocator) {
   const stow_dims* dims = stow_graph_dims(p->graph);
   size_t count = stow_dims_symbol_count(dims);
   bool has_ranges = count != 0;
   stow_dim_range range = {0};
   for (size_t i = 0; i < count; ++i) {
-    has_ranges = has_ranges && stow_dims_range(dims, i, &range);
+    has_ranges =
+        has_ranges && (stow_dims_range(dims, i, &range) || !stowi_graph_uses_symbol(p->graph, i));
   }
   if (!has_ranges || stow_graph_require_bound(p->graph, NULL) == STOW_OK) {
     return stow_graph_require_bound(p->graph, p->diag);
@@ -298,8 +299,7 @@ static stow_status make_twin(preparer* p, stow_allocator allocator) {
   int64_t* values = STOWI_ARRAY(allocator, int64_t, count);
   STOW_TRY(stowi_need_memory(values != NULL, p->diag));
   for (size_t i = 0; i < count; ++i) {
-    (void)stow_dims_range(dims, i, &range);
-    values[i] = range.max;
+    values[i] = stow_dims_range(dims, i, &range) ? range.max : 0;
   }
   stow_status status = stowi_graph_twin_create(p->graph, allocator, p->diag, &p->prepared->twin);
   if (status == STOW_OK) {

@@ -5,6 +5,7 @@
 #include <stowage/exec.h>
 
 #include "base/alloc.h"
+#include "exec/api.h"
 #include "exec/program/frame.h"
 #include "exec/program/program.h"
 #include "exec/run/blocks.h"
@@ -49,9 +50,6 @@ struct stow_prepared {
 // After the graph's dims have changed: sizes, blocks and scratch again, and effects with them.
 // Allocates nothing if they were so before.
 stow_status stowi_exec_prepared_measure(stow_prepared* prepared, stow_diag* diag);
-// Binds the twin of the graph to |values|, one for each symbol, and measures.
-stow_status stowi_exec_prepared_bind(stow_prepared* prepared, const int64_t* values,
-                                     stow_diag* diag);
 // A prepared object like |prepared|, which may change on its own. Packed weights are not shared.
 stow_status stowi_exec_prepared_copy(const stow_prepared* prepared, stow_allocator allocator,
                                      stow_diag* diag, stow_prepared** out_prepared);

@@ -84,6 +84,23 @@ bool stowi_graph_dims_have_ranges(const stow_dims* dims, stow_dim dim);
 // 0 if there are none.
 uint64_t stowi_graph_dims_hash_ranges(const stow_dims* dims);
 
+// |dim| in postfix order: numbers and symbols, by their index, are pushed, the other operations
+// replace the two that were pushed last. Another status than STOW_OK of |put| ends it, and is
+// returned.
+typedef enum stowi_graph_dim_op {
+  STOWI_GRAPH_DIM_NUMBER,
+  STOWI_GRAPH_DIM_SYMBOL,
+  STOWI_GRAPH_DIM_ADD,
+  STOWI_GRAPH_DIM_MUL,
+  STOWI_GRAPH_DIM_FLOOR_DIV,
+  STOWI_GRAPH_DIM_CEIL_DIV,
+  STOWI_GRAPH_DIM_MIN,
+  STOWI_GRAPH_DIM_MAX
+} stowi_graph_dim_op;
+typedef stow_status (*stowi_graph_dim_put)(void* user, stowi_graph_dim_op op, int64_t number);
+stow_status stowi_graph_dim_postfix(const stow_dims* dims, stow_dim dim, stowi_graph_dim_put put,
+                                    void* user);
+
 // A hash of the expression's content, independent of the rest of the table.
 uint64_t stowi_graph_dim_hash(const stow_dims* dims, stow_dim dim);
 

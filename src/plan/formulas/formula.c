@@ -10,19 +10,6 @@
 // ---------------------------------------------------------------------------------------------
 // Creation
 
-static bool is_used(const stow_graph* graph, size_t symbol) {
-  for (stow_value v = 0; v < stow_graph_value_count(graph); ++v) {
-    const stow_type* type = stow_graph_type(graph, v);
-    for (uint32_t i = 0; i < type->rank; ++i) {
-      if (!stow_dim_is_const(type->dims[i]) &&
-          stow_dim_uses(stow_graph_dims(graph), type->dims[i], symbol)) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 static stow_status find_symbols(stow_formula* formula, const stow_graph* graph, stow_diag* diag) {
   const stow_dims* dims = stow_graph_dims(graph);
   formula->all_symbols = stow_dims_symbol_count(dims);
@@ -31,7 +18,7 @@ static stow_status find_symbols(stow_formula* formula, const stow_graph* graph, 
   STOW_TRY(stowi_need_memory(formula->symbols != NULL && formula->ranges != NULL, diag));
   for (size_t i = 0; i < formula->all_symbols; ++i) {
     stow_str name = stow_dims_symbol_name(dims, i);
-    if (!is_used(graph, i)) {
+    if (!stowi_graph_uses_symbol(graph, i)) {
       continue;
     }
     if (!stow_dims_range(dims, i, &formula->ranges[formula->symbol_count])) {
@@ -171,6 +158,26 @@ stow_status stowi_plan_formula_add_table(stow_formula* formula, const uint64_t* 
   memcpy(copy, table, bytes);
   formula->tables.data[formula->tables.count++] = copy;
   return add_expr(formula, (stowi_plan_formula_expr){STOW_DIM_INVALID, copy}, out_expr);
+}
+
+const stowi_plan_formula_expr* stowi_plan_formula_exprs(const stow_formula* formula,
+                                                        size_t* out_count) {
+  *out_count = formula->exprs.count;
+  return formula->exprs.data;
+}
+
+stowi_plan_formula_structure stowi_plan_formula_structure_of(const stow_formula* formula,
+                                                             size_t region) {
+  const stowi_plan_formula_region* from = formula->regions.data[region];
+  return (stowi_plan_formula_structure){.order = from->order,
+                                        .values = from->values,
+                                        .buffer_count = from->buffer_count,
+                                        .buffers = from->buffers,
+                                        .part_count = from->part_count,
+                                        .parts = from->parts,
+                                        .terms = from->terms,
+                                        .orientation = from->orientation,
+                                        .constraints = from->constraints};
 }
 
 stow_status stowi_plan_formula_fail_dim(const stow_formula* formula, stow_value value,

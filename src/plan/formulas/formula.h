@@ -17,52 +17,8 @@
 #include "graph/api.h"
 #include "place/api.h"
 #include "plan/api.h"
+#include "plan/formulas/data.h"
 #include "plan/plan_internal.h"
-
-// A number that depends on the point: an expression in the twin's dims, or a table.
-typedef struct stowi_plan_formula_expr {
-  stow_dim dim;           // STOW_DIM_INVALID: a table
-  const uint64_t* table;  // by point; owned by the formula
-} stowi_plan_formula_expr;
-
-typedef struct stowi_plan_formula_value {
-  stow_value root;
-  uint32_t bytes;  // expressions: its bytes,
-  uint32_t inner;  // and where they begin in the root
-  uint32_t begin;  // as in a plan
-  uint32_t end;
-  uint8_t alignment_log2;
-  bool has_slot;  // unless it is empty at a point
-} stowi_plan_formula_value;
-
-typedef enum stowi_plan_formula_kind {
-  STOWI_PLAN_FORMULA_ROOT,
-  STOWI_PLAN_FORMULA_SCRATCH,
-  STOWI_PLAN_FORMULA_RESERVED
-} stowi_plan_formula_kind;
-
-typedef struct stowi_plan_formula_buffer {
-  stowi_plan_formula_kind kind;
-  uint32_t id;     // a value, or index among the reserved ranges
-  uint32_t index;  // of the scratch within its node, which is |id|
-  uint32_t size;   // an expression
-  uint64_t guard;
-  uint64_t empty_size;  // bytes at points at which the size is 0
-  uint64_t most;        // of what is kept between runs: its largest size, for all above it; else 0
-  uint32_t first_part;  // up to that of the next buffer
-} stowi_plan_formula_buffer;
-
-// Bytes [low, high) of a buffer over steps [begin, end): low is the smallest of its first terms,
-// high the largest of the others plus the buffer's guard.
-typedef struct stowi_plan_formula_part {
-  uint32_t buffer;
-  uint32_t begin;
-  uint32_t end;
-  uint32_t first_low;   // into the region's terms
-  uint32_t first_high;  // up to the first low one of the next part
-  bool at_bottom;
-  bool at_top;
-} stowi_plan_formula_part;
 
 // First and last values of the symbols, as numbers of steps from their least.
 typedef struct stowi_plan_formula_box {

@@ -237,7 +237,8 @@ static bool is_constant(const stow_formula* formula, const uint64_t* sizes) {
   return point >= formula->point_count;
 }
 
-static stow_status add_expr(stow_formula* formula, const uint64_t* sizes, uint32_t* out_expr) {
+stow_status stowi_plan_formula_fit_sizes(stow_formula* formula, const uint64_t* sizes,
+                                         uint32_t* out_expr) {
   stow_dim dim = STOW_DIM_INVALID;
   if (is_constant(formula, sizes) && sizes[0] <= INT64_MAX) {
     dim = (stow_dim)sizes[0];
@@ -257,7 +258,8 @@ static stow_status take_rows(collector* c) {
   for (size_t i = 0; i < c->rows.count; ++i) {
     const row* from = &c->rows.data[i];
     maker->scratch[i] = (stowi_plan_formula_scratch){from->node, from->index, 0};
-    stow_status status = add_expr(maker->formula, from->sizes, &maker->scratch[i].size);
+    stow_status status =
+        stowi_plan_formula_fit_sizes(maker->formula, from->sizes, &maker->scratch[i].size);
     STOW_TRY(stowi_need_memory(status == STOW_OK, maker->diag));
   }
   return STOW_OK;

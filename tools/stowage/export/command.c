@@ -10,6 +10,7 @@
 #include "export/api.h"
 #include "export/folder.h"
 #include "files/file.h"
+#include "plan/formula.h"
 #include "report/api.h"
 #include "run/run.h"
 
@@ -18,6 +19,7 @@ typedef struct cli_export {
   const char* asked_name;  // NULL: after the file
   char name[STOWI_EXPORT_NAME_SIZE];
   bool json;
+  cli_formula formula;  // of a range
   stowi_export* program;
   cli_folder folder;
 } cli_export;
@@ -128,11 +130,50 @@ static cli_exit make_program(cli_export* export) {
   stowi_export_options options = {
       .name = export->name, .output_names = names, .weight = find_weight, .user = run};
   stow_diag diag = cli_diag();
-  stow_status status = stowi_export_create(run->job.prepared, run->job.plan, &options,
-                                           stow_allocator_default(), &diag, &export->program);
+  stow_allocator heap = stow_allocator_default();
+  stow_status status =
+      run->job.plan != NULL
+          ? stowi_export_create(run->job.prepared, run->job.plan, &options, heap, &diag,
+                                &export->program)
+          : stowi_export_create_range(export->formula.prepared, export->formula.formula, &options,
+                                      heap, &diag, &export->program);
   free(names);
   return status == STOW_OK ? CLI_YES
                            : cli_fail_graph(run->job.source.label, run->job.graph, status, &diag);
+}
+
+// Weights are arrays: theirs is one shape.
+static cli_exit check_weights(const cli_plan_job* job) {
+  const stow_graph* graph = job->graph;
+  for (stow_value value = 0; value < stow_graph_value_count(graph); ++value) {
+    const stow_type* type = stow_graph_type(graph, value);
+    bool is_input = stow_graph_op(graph, stow_graph_producer(graph, value)) == STOW_OP_INPUT;
+    for (uint32_t i = 0; i < type->rank && stow_graph_is_boundary(graph, value); ++i) {
+      if (!is_input && !stow_dim_is_const(type->dims[i])) {
+        stow_diag diag = cli_diag();
+        snprintf(diag.message, sizeof diag.message,
+                 "%%%" PRIu32 " has dims of the range; weights of a program have one shape", value);
+        return cli_fail_graph(job->source.label, graph, STOW_ERR_UNSUPPORTED, &diag);
+      }
+    }
+  }
+  return CLI_YES;
+}
+
+// One plan for all shapes.
+static cli_exit plan_range(cli_export* export) {
+  const cli_plan_job* job = &export->run.job;
+  stow_formula_info info = {.struct_size = sizeof info};
+  CLI_TRY(check_weights(job));
+  CLI_TRY(cli_formula_make(&export->formula, job));
+  (void)stow_formula_describe(export->formula.formula, &info);
+  return info.largest_arena <= job->request.capacity
+             ? CLI_YES
+             : cli_fail(CLI_NO,
+                        "%s: the largest shape needs an arena of %" PRIu64
+                        " bytes, above the capacity of %" PRIu64
+                        "; stowage fit finds the largest that fits",
+                        job->source.label, info.largest_arena, job->request.capacity);
 }
 
 // Reads, plans and lays out.
@@ -141,7 +182,9 @@ static cli_exit prepare(cli_export* export) {
   run->job.request.no_params = run->job.request.no_constants = true;
   CLI_TRY(cli_run_check_planning(run));
   CLI_TRY(cli_run_read_inputs(run));
+  run->job.takes_ranges = run->request.plan == NULL;
   CLI_TRY(cli_run_plan(run));
+  CLI_TRY(run->job.plan == NULL ? plan_range(export) : CLI_YES);
   CLI_TRY(cli_run_match_weights(run));
   CLI_TRY(cli_run_fold(run));
   find_name(export);
@@ -189,12 +232,14 @@ static void print_json(const cli_export* export, cli_output* output) {
   cli_print_json(output, stow_str_of(export->folder.path));
   cli_print(output,
             ", \"files\": %zu, \"source_bytes\": %" PRIu64 ", \"arena_bytes\": %" PRIu64
-            ", \"external_bytes\": %" PRIu64 ", \"weight_bytes\": %" PRIu64
-            ", \"steps\": %zu,\n \"ports\": [",
+            ", \"external_bytes\": %" PRIu64 ", \"weight_bytes\": %" PRIu64 ", \"steps\": %zu,",
             export->folder.stage.written, export->folder.stage.bytes,
-            stow_plan_arena_size(export->run.job.plan),
-            stowi_export_external_bytes(export->program),
+            stowi_export_arena_bytes(export->program), stowi_export_external_bytes(export->program),
             stowi_export_weight_bytes(export->program), stowi_export_step_count(export->program));
+  if (export->run.job.plan == NULL) {
+    cli_print(output, " \"shapes\": %zu,", stowi_export_shape_count(export->program));
+  }
+  cli_print(output, "\n \"ports\": [");
   for (size_t i = 0; i < count; ++i) {
     char type[CLI_TYPE_TEXT_SIZE];
     cli_format_type(stow_graph_type(graph, ports[i].value), stow_graph_dims(graph), type);
@@ -219,7 +264,7 @@ static void print_bytes(cli_output* output, const char* what, uint64_t bytes, co
 static void print_text(const cli_export* export, cli_output* output) {
   cli_print(output, "%s: %zu files in %s\n", export->name, export->folder.stage.written,
             export->folder.path);
-  print_bytes(output, "arena", stow_plan_arena_size(export->run.job.plan), ", static");
+  print_bytes(output, "arena", stowi_export_arena_bytes(export->program), ", static");
   uint64_t external = stowi_export_external_bytes(export->program);
   if (external > 0) {
     print_bytes(output, "external", external, ", in the caller's memory");
@@ -227,6 +272,15 @@ static void print_text(const cli_export* export, cli_output* output) {
   print_bytes(output, "weights", stowi_export_weight_bytes(export->program), ", const");
   print_bytes(output, "source", export->folder.stage.bytes, "");
   cli_print(output, "  %-8s %zu\n", "steps", stowi_export_step_count(export->program));
+  if (export->run.job.plan == NULL) {
+    char text[256];
+    size_t shapes = stowi_export_shape_count(export->program);
+    cli_formula_point_text(export->formula.formula, shapes - 1, text, sizeof text);
+    cli_print(output, "  %-8s %zu\n", "shapes", shapes);
+    cli_print(output, "Build and try it:\n  make -C %s && %s/%s --bind %s --random 1\n",
+              export->folder.path, export->folder.path, export->name, text);
+    return;
+  }
   cli_print(output, "Build and try it:\n  make -C %s && %s/%s --random 1\n", export->folder.path,
             export->folder.path, export->name);
 }
@@ -260,6 +314,7 @@ static cli_exit run_command(int argc, char** argv) {
     code = run_export(&export);
   }
   stowi_export_destroy(export.program);
+  cli_formula_free(&export.formula);
   cli_folder_close(&export.folder);
   cli_run_free(&export.run);
   return code;
@@ -268,7 +323,9 @@ static cli_exit run_command(int argc, char** argv) {
 static void print_more(cli_output* output) {
   cli_print(output,
             "Inputs and outputs are in the arena, unless --io or --no-inputs says otherwise;\nthen "
-            "the program has functions that bind them to memory.\n\nExit status: 0 if it was "
+            "the program has functions that bind them to memory.\n\n"
+            "With a range, as in --bind length=1..128, the program runs every shape of it,\n"
+            "in one arena.\n\nExit status: 0 if it was "
             "written; 3 if the model cannot be exported, such as one\nwith data-dependent "
             "dimensions; 5 if files are in the way. See docs/export.md.\n");
 }

@@ -299,7 +299,7 @@ cli_exit cli_run_plan(cli_run* run) {
   if (code == CLI_BAD_INPUT) {
     cli_run_tell_unknown_inputs(run);
   }
-  if (code == CLI_YES && run->job.request.capacity != STOW_NO_CAPACITY &&
+  if (code == CLI_YES && run->job.plan != NULL && run->job.request.capacity != STOW_NO_CAPACITY &&
       stow_plan_arena_size(run->job.plan) > run->job.request.capacity) {
     code = cli_fail_capacity(run->job.source.label, run->job.graph, run->job.plan);
   }

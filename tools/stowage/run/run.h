@@ -174,8 +174,8 @@ cli_exit cli_run_take_planning(cli_run* run, const cli_option* option, const cha
 cli_exit cli_run_check_planning(const cli_run* run);
 // Computes the weights that were folded (engine.c). Complains.
 cli_exit cli_run_fold(cli_run* run);
-// Reads and binds the graph, plans it or reads its plan, and names its outputs (command.c).
-// Complains.
+// Reads and binds the graph, plans it or reads its plan, and names its outputs (command.c). If the
+// job takes ranges and the graph has some, there is no plan then. Complains.
 cli_exit cli_run_plan(cli_run* run);
 void cli_run_free(cli_run* run);
 
