@@ -201,6 +201,103 @@ TEST(WhatNoProgramHasIsNamed) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Random graphs
+
+#define LEAST 3  // operations
+#define MOST_OPERATIONS 14
+
+typedef struct maker {
+  test_random random;
+  stow_string text;
+  uint64_t values;                      // ids so far
+  uint64_t whole[4 * MOST_OPERATIONS];  // those that are f32[?n, 8]
+  uint64_t whole_count;
+} maker;
+
+static void say(maker* m, const char* format, uint64_t a, uint64_t b) {
+  char line[160];
+  int size = snprintf(line, sizeof(line), "%%%" PRIu64 " = ", m->values++);
+  CHECK(stow_string_append(&m->text, line, (size_t)size) == STOW_OK);
+  size = snprintf(line, sizeof(line), format, a, b);
+  CHECK(stow_string_append(&m->text, line, (size_t)size) == STOW_OK);
+  CHECK(stow_string_append(&m->text, "\n", 1) == STOW_OK);
+}
+
+static uint64_t any(maker* m) { return m->whole[test_random_below(&m->random, m->whole_count)]; }
+
+// Adds an operation, or a few with another shape between them.
+static void add_operation(maker* m) {
+#define ID "%%%" PRIu64
+  switch (test_random_below(&m->random, 7)) {
+    case 0: say(m, "exp(" ID ") : f32[?n, 8]", any(m), 0); break;
+    case 1: say(m, "add(" ID ", " ID ") : f32[?n, 8]", any(m), any(m)); break;
+    case 2: say(m, "softmax(" ID ") {axis = 1} : f32[?n, 8]", any(m), 0); break;
+    case 3:
+      say(m, "transpose(" ID ") {perm = [1, 0]} : f32[8, ?n]", any(m), 0);
+      say(m, "neg(" ID ") : f32[8, ?n]", m->values - 1, 0);
+      say(m, "transpose(" ID ") {perm = [1, 0]} : f32[?n, 8]", m->values - 1, 0);
+      break;
+    case 4:
+      say(m, "concat(" ID ", " ID ") {axis = 0} : f32[?(2*n), 8]", any(m), any(m));
+      say(m, "tanh(" ID ") : f32[?(2*n), 8]", m->values - 1, 0);
+      say(m, "reshape(" ID ") : f32[2, ?n, 8]", m->values - 1, 0);
+      say(m, "slice(" ID ") {starts = [1], ends = [2], axes = [0]} : f32[1, ?n, 8]", m->values - 1,
+          0);
+      say(m, "reshape(" ID ") : f32[?n, 8]", m->values - 1, 0);
+      break;
+    case 5:
+      say(m, "reshape(" ID ") : f32[8, ?n]", any(m), 0);
+      say(m, "matmul(" ID ", " ID ") : f32[8, 8]", m->values - 1, any(m));
+      say(m, "matmul(" ID ", " ID ") : f32[?n, 8]", any(m), m->values - 1);
+      break;
+    default:
+      say(m, "concat(" ID ", " ID ") {axis = 1} : f32[?n, 16]", any(m), any(m));
+      say(m, "slice(" ID ") {starts = [4], ends = [12], axes = [1]} : f32[?n, 8]", m->values - 1,
+          0);
+  }
+#undef ID
+  m->whole[m->whole_count++] = m->values - 1;
+}
+
+static void check_random(uint64_t seed) {
+  static const stow_io_policy policies[] = {STOW_IO_KEEP, STOW_IO_CONSUME, STOW_IO_EXTERNAL};
+  maker m = {.random = {seed}};
+  fixture f;
+  stowi_export* program;
+  stow_string_init(&m.text, heap());
+  const char* head =
+      seed % 2 == 0 ? "graph @g {\nrange ?n = 0..6\n" : "graph @g {\nrange ?n = 2..41/3\n";
+  CHECK(stow_string_append(&m.text, head, strlen(head)) == STOW_OK);
+  for (int i = 0; i < 2; ++i) {
+    say(&m, i == 0 ? "input \"a\" : f32[?n, 8]" : "input \"b\" : f32[?n, 8]", 0, 0);
+    m.whole[m.whole_count++] = m.values - 1;
+  }
+  for (uint64_t i = LEAST + test_random_below(&m.random, MOST_OPERATIONS - LEAST); i > 0; --i) {
+    add_operation(&m);
+  }
+  char last[64];
+  int size = snprintf(last, sizeof(last), "return %%%" PRIu64 "\n}", m.values - 1);
+  CHECK(stow_string_append(&m.text, last, (size_t)size) == STOW_OK);
+  begin(&f, m.text.data);
+  f.plan.io = policies[seed % 3];
+  REQUIRE(plan(&f) == STOW_OK);
+  stow_status status = export_with(&f, heap(), &program);
+  test_check(status == STOW_OK, __FILE__, __LINE__, "seed %" PRIu64 ": %s\n%s", seed,
+             f.diag.message, m.text.data);
+  stowi_export_destroy(program);
+  end(&f);
+  stow_string_free(&m.text);
+}
+
+// That is proven while they are made.
+TEST(ProgramsOfRandomGraphsHaveThePlansNumbers) {
+  uint64_t count = test_is_long() ? 2000 : 30;
+  for (uint64_t seed = 1; seed <= count; ++seed) {
+    check_random(seed);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
 // The evaluator
 
 TEST(NumbersAreEvaluated) {
