@@ -46,7 +46,7 @@ step 'random graphs, plans and mistakes: the long versions'
 cmake --preset release >/dev/null
 cmake --build --preset release
 for test in analysis/test_elision_random place/test_strategies exec/test_exec_random \
-  exec/test_support_fma plan/test_check_random plan/test_resize rewrite/test_parts \
+  exec/test_support_fma export/test_export_range plan/test_check_random plan/test_resize rewrite/test_parts \
   rewrite/test_transposes rewrite/test_rewrite_random \
   plan/test_check_features plan/test_check_wrong 'rewrite/test_near_misses --data tests/rewrite/near_misses'; do
   echo "$test --long"

@@ -85,7 +85,7 @@ bool stowi_graph_dims_have_ranges(const stow_dims* dims, stow_dim dim);
 uint64_t stowi_graph_dims_hash_ranges(const stow_dims* dims);
 
 // |dim| in postfix order: numbers and symbols, by their index, are pushed, the other operations
-// replace the two that were pushed last. Another status than STOW_OK of |put| ends it, and is
+// replace the two that were pushed last. Another status than STOW_OK of |visit| ends it, and is
 // returned.
 typedef enum stowi_graph_dim_op {
   STOWI_GRAPH_DIM_NUMBER,
@@ -98,7 +98,7 @@ typedef enum stowi_graph_dim_op {
   STOWI_GRAPH_DIM_MAX
 } stowi_graph_dim_op;
 typedef stow_status (*stowi_graph_dim_put)(void* user, stowi_graph_dim_op op, int64_t number);
-stow_status stowi_graph_dim_postfix(const stow_dims* dims, stow_dim dim, stowi_graph_dim_put put,
+stow_status stowi_graph_dim_postfix(const stow_dims* dims, stow_dim dim, stowi_graph_dim_put visit,
                                     void* user);
 
 // A hash of the expression's content, independent of the rest of the table.
