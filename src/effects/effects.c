@@ -225,11 +225,11 @@ stow_status stow_effects_add_scratch(stow_effects* effects, stow_node node, uint
 
 void stowi_effects_change_scratch(stow_effects* effects, stow_node node, size_t index,
                                   uint64_t bytes, const uint64_t* offers, size_t count) {
-  stowi_effects_offer_entry* offer = effects->offers.data + FIRST_OF(&effects->offers, node);
+  size_t at = FIRST_OF(&effects->offers, node);
   effects->scratch.data[FIRST_OF(&effects->scratch, node) + index].bytes = bytes;
-  for (size_t i = 0; i < count; ++offer) {
-    if (offer->index == index) {
-      offer->bytes = offers[i++];
+  for (size_t i = 0; i < count; ++at) {
+    if (effects->offers.data[at].index == index) {
+      effects->offers.data[at].bytes = offers[i++];
     }
   }
 }
