@@ -121,10 +121,12 @@ STOW_API stow_effects* stow_prepared_effects(stow_prepared* prepared);
 // outlive the use of the result.
 STOW_API stow_formula_effects stow_prepared_formula_effects(stow_prepared* prepared);
 // Lets |output| be |input| of the next run: a cache, or a state. Both are outside the arena then,
-// in buffers of the executor, which change places from run to run, so that nothing is copied.
-// Before the first run the caller sets the input, unless it has no elements; setting it later
-// begins again. Call it before the plan is made. STOW_ERR_INVALID_ARGUMENT if they are not a
-// computed output and an input, if dtypes or ranks differ, if dims depend on data, or if one
+// in buffers of the executor, and nothing is copied from run to run. In an executor of a range, an
+// output that is `concat` of the input and of what is new grows in place, in one buffer, if all
+// that read the two can be run row by row (stow_effects_forbid_rows); others have two buffers that
+// change places. Before the first run the caller sets the input, unless it has no elements; setting
+// it later begins again. Call it before the plan is made. STOW_ERR_INVALID_ARGUMENT if they are not
+// a computed output and an input, if dtypes or ranks differ, if dims depend on data, or if one
 // already is carried over. A run fails with STOW_ERR_TYPE if the input has other dims than the
 // output had.
 STOW_API stow_status stow_prepared_carry(stow_prepared* prepared, stow_value output,
@@ -241,6 +243,16 @@ STOW_API stow_status stow_exec_set_point(stow_exec* exec, const int64_t* values,
 // The most bytes that |value| has at any point of the range, or that it has, for buffers to bind it
 // to. 0 past the end.
 STOW_API uint64_t stow_exec_most_bytes(const stow_exec* exec, stow_value value);
+// What is carried over from run to run (stow_prepared_carry), beside the arena.
+typedef struct stow_exec_carried {
+  size_t struct_size;     // sizeof(stow_exec_carried), set by the caller
+  size_t count;           // outputs
+  size_t in_place_count;  // of these, those that grow in place: one buffer each, others have two
+  uint64_t bytes;         // of all buffers
+} stow_exec_carried;
+// Fills |out_carried|. STOW_ERR_INVALID_ARGUMENT if its |struct_size| is out of range.
+STOW_API stow_status stow_exec_describe_carried(const stow_exec* exec,
+                                                stow_exec_carried* out_carried);
 
 // Binds an input, param, constant or output that has no slot to |size| bytes of the caller, which
 // are used until others are bound. STOW_ERR_INVALID_ARGUMENT if |value| has a slot, or |data| is
@@ -260,7 +272,8 @@ STOW_API stow_status stow_exec_fill(stow_exec* exec, stow_value value, stow_diag
 // The current bytes of a value, such as an output after a run, with its actual dims. The bytes of
 // other values may have been reused; those of a weight that is packed, or whose kernels need no
 // alignment, are the graph's, aligned as they are there; a folded one that is packed has none.
-// A pitched value (stow_plan_value) has strides; outputs never are. |out_tensor| is borrowed until
+// A pitched value (stow_plan_value) has strides, and so has a cache that grows in place
+// (stow_prepared_carry) if it has several rows; no other output has. |out_tensor| is borrowed until
 // the next run, bind or input. STOW_ERR_NOT_FOUND if the value has neither a slot nor bound bytes.
 STOW_API stow_status stow_exec_value(const stow_exec* exec, stow_value value, stow_diag* diag,
                                      stow_tensor* out_tensor);

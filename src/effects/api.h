@@ -106,7 +106,7 @@ bool stowi_effects_is_forbidden(const stow_effects* effects, stow_node node, siz
                                 size_t operand);
 // Whether |node| may be run row by row: nothing forbids it, and nothing is declared about when it
 // reads and writes, or where. |effects| may be NULL. O(log of such effects).
-bool stowi_effects_allows_rows(const stow_effects* effects, stow_node node);
+STOWI_SHARED bool stowi_effects_allows_rows(const stow_effects* effects, stow_node node);
 // Whether nothing is declared about where |value| lies, or how large it is. |effects| may be NULL.
 bool stowi_effects_is_plain(const stow_effects* effects, stow_value value);
 // Whether |value| has a fixed offset. |effects| may be NULL.

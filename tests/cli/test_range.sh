@@ -219,13 +219,14 @@ decode() {
 decode --prompt 3,14,15,92,65 --steps 8
 expect 0 LoopsDecode
 says '39 93 41 65 93 15 91 7'
-says 'carried over'
+says 'carried over            6144 B   2 of 2 outputs grow in place'
 decode --prompt 3,14,15,92,65 --steps 8 --threads 2
 expect 0 LoopsDecodeWithThreads
 says '39 93 41 65 93 15 91 7'
 decode --prompt 3,14,15,92,65 --steps 8 --rewrite none --format json
 expect 0 LoopsDecodeAsJson
 says '"tokens": [39, 93, 41, 65, 93, 15, 91, 7]}'
+says '"carried_size": 6144, "carried": 2, "carried_in_place": 2,'
 decode --prompt 3 --steps 3 --temperature 0.5 --random 7
 expect 0 LoopsDraw
 drawn=$(tail -n 1 "$work/out")

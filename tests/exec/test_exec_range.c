@@ -28,6 +28,8 @@ typedef struct fixture {
   stow_exec_options options;
   stow_prepare_options prepare;
   stow_plan_options plan;
+  size_t carry_count;
+  stow_value carries[2][2];  // an output, and the input that it is in the next run
   stow_diag diag;
 } fixture;
 
@@ -45,6 +47,9 @@ static void begin(fixture* f, const char* text) {
 
 static stow_status make(fixture* f, stow_allocator allocator) {
   STOW_TRY(stow_prepare(f->graph, &f->prepare, allocator, &f->diag, &f->prepared));
+  for (size_t i = 0; i < f->carry_count; ++i) {
+    STOW_TRY(stow_prepared_carry(f->prepared, f->carries[i][0], f->carries[i][1], &f->diag));
+  }
   stow_formula_options options;
   stow_formula_options_init(&options);
   options.plan = &f->plan;
@@ -319,20 +324,10 @@ TEST(LayersThatAreAlikeAreAskedOnce) {
 
 static void make_growing(fixture* f) {
   begin(f, GROWING);
-  stow_status status = stow_prepare(f->graph, NULL, heap(), &f->diag, &f->prepared);
-  if (status == STOW_OK) {
-    status = stow_prepared_carry(f->prepared, 3, 1, &f->diag);
-  }
-  stow_formula_options options;
-  stow_formula_options_init(&options);
-  if (status == STOW_OK) {
-    options.effects = stow_prepared_formula_effects(f->prepared);
-    status = stow_formula_make(f->graph, &options, heap(), &f->diag, &f->formula);
-  }
-  if (status == STOW_OK) {
-    status = stow_exec_create_range(f->prepared, f->formula, NULL, heap(), &f->diag, &f->exec);
-  }
-  test_check(status == STOW_OK, __FILE__, __LINE__, "%s", f->diag.message);
+  f->carry_count = 1;
+  f->carries[0][0] = 3;
+  f->carries[0][1] = 1;
+  REQUIRE(make(f, heap()) == STOW_OK);
 }
 
 static stow_status step(fixture* f, int64_t past, float number) {
@@ -347,6 +342,11 @@ TEST(WhatIsCarriedOverGrowsWithoutAnAllocation) {
   fixture f;
   make_growing(&f);
   CHECK(stow_exec_most_bytes(f.exec, 3) == 6 * 2 * sizeof(float));
+  stow_exec_carried carried = {.struct_size = sizeof(carried)};
+  CHECK(stow_exec_describe_carried(f.exec, &carried) == STOW_OK && carried.count == 1);
+  CHECK(carried.in_place_count == 1 && carried.bytes == 6 * 2 * sizeof(float));
+  carried.struct_size = 1;
+  CHECK(stow_exec_describe_carried(f.exec, &carried) == STOW_ERR_INVALID_ARGUMENT);
   calls = 0;
   for (int64_t past = 0; past <= 5; ++past) {
     stow_tensor sum, cache;
@@ -368,6 +368,181 @@ TEST(WhatIsCarriedOverGrowsWithoutAnAllocation) {
   CHECK(stow_exec_value(f.exec, 4, &f.diag, &sum) == STOW_OK && ((float*)sum.data)[0] == 4);
   CHECK(stow_exec_bind(f.exec, 1, given, sizeof(given), &f.diag) == STOW_ERR_INVALID_ARGUMENT);
   end(&f);
+}
+
+// Element |i| of a tensor, which may have strides.
+static float element_of(const stow_tensor* tensor, size_t i) {
+  size_t at = 0;
+  size_t stride = 1;
+  for (uint32_t k = tensor->rank; k-- > 0;) {
+    size_t own = tensor->strides[k] == 0 ? stride : (size_t)tensor->strides[k];
+    at += i % (size_t)tensor->dims[k] * own;
+    i /= (size_t)tensor->dims[k];
+    stride *= (size_t)tensor->dims[k];
+  }
+  return ((const float*)tensor->data)[at];
+}
+
+#define MOST_ELEMENTS 512
+
+// An executor in which caches grow, and one that is given copies of what they were.
+typedef struct pair {
+  fixture grown, given;
+  float caches[2][MOST_ELEMENTS];
+  stow_tensor left[2];
+} pair;
+
+// Values 4 and 5 are the inputs 1 and 2 of the next run.
+static void carry_both(fixture* f) {
+  f->carry_count = 2;
+  for (stow_value i = 0; i < 2; ++i) {
+    f->carries[i][0] = 4 + i;
+    f->carries[i][1] = 1 + i;
+  }
+}
+
+static void begin_pair(pair* p, const char* text, bool is_watched, uint32_t threads) {
+  begin(&p->given, text);
+  REQUIRE(make(&p->given, heap()) == STOW_OK);
+  begin(&p->grown, text);
+  carry_both(&p->grown);
+  p->grown.options.paranoid = p->grown.options.poison = is_watched;
+  p->grown.prepare.threads = threads;
+  REQUIRE(make(&p->grown, heap()) == STOW_OK);
+}
+
+static void end_pair(pair* p) {
+  end(&p->grown);
+  end(&p->given);
+}
+
+static void check_outputs(pair* p) {
+  const stow_graph* graph = p->grown.graph;
+  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
+    stow_value output = stow_graph_outputs(graph)[i];
+    stow_tensor a, b;
+    REQUIRE(stow_exec_value(p->grown.exec, output, NULL, &a) == STOW_OK);
+    REQUIRE(stow_exec_value(p->given.exec, output, NULL, &b) == STOW_OK);
+    REQUIRE(a.rank == b.rank && memcmp(a.dims, b.dims, sizeof(a.dims)) == 0);
+    for (size_t k = 0; k < stow_tensor_elements(&b); ++k) {
+      float x = element_of(&a, k), y = element_of(&b, k);
+      test_check(memcmp(&x, &y, sizeof(x)) == 0, __FILE__, __LINE__, "%%%u[%zu] is %g, not %g",
+                 (unsigned)output, k, (double)x, (double)y);
+    }
+  }
+}
+
+static void keep_caches(pair* p) {
+  for (size_t i = 0; i < 2; ++i) {
+    stow_tensor cache;
+    REQUIRE(stow_exec_value(p->given.exec, p->grown.carries[i][0], NULL, &cache) == STOW_OK);
+    REQUIRE(stow_tensor_bytes(&cache) <= sizeof(p->caches[i]));
+    memcpy(p->caches[i], cache.data, stow_tensor_bytes(&cache));
+    p->left[i] = cache;
+    p->left[i].data = p->caches[i];
+  }
+}
+
+// One run of both at |values|. What is carried over is set again in the first one if |sets|, with
+// stow_exec_fill where |fills|.
+static void step_both(pair* p, const int64_t* values, bool sets, bool fills) {
+  fixture* all[] = {&p->grown, &p->given};
+  for (size_t k = 0; k < 2; ++k) {
+    fixture* f = all[k];
+    stow_tensor x;
+    REQUIRE(stow_exec_set_point(f->exec, values, &f->diag) == STOW_OK);
+    REQUIRE(stow_exec_fill(f->exec, 0, &f->diag, &x) == STOW_OK);
+    for (size_t i = 0; i < stow_tensor_elements(&x); ++i) {
+      ((float*)x.data)[i] = (float)((i * 37 + (size_t)values[0] * 11) % 101) / 50.0F - 1.0F;
+    }
+    for (size_t i = 0; i < 2 && (k == 1 || sets); ++i) {
+      stow_value input = p->grown.carries[i][1];
+      const stow_tensor* left = &p->left[i];
+      if (fills) {
+        REQUIRE(stow_exec_fill(f->exec, input, &f->diag, &x) == STOW_OK);
+        memcpy(x.data, left->data, stow_tensor_bytes(&x));
+      } else if (left->data != NULL) {
+        REQUIRE(stow_exec_input(f->exec, input, left, &f->diag) == STOW_OK);
+      }
+    }
+    test_check(stow_exec_run(f->exec, &f->diag) == STOW_OK, __FILE__, __LINE__, "%s",
+               f->diag.message);
+  }
+  check_outputs(p);
+  keep_caches(p);
+}
+
+// Outputs are those of copied caches, whatever |in_place| of both grow in place.
+static void check_growth(const char* text, size_t in_place, bool is_watched, uint32_t threads) {
+  static const int64_t lengths[] = {3, 1, 2, 1, 1, 2, 1};
+  pair p = {0};
+  stow_exec_carried carried = {.struct_size = sizeof(carried)};
+  begin_pair(&p, text, is_watched, threads);
+  REQUIRE(stow_exec_describe_carried(p.grown.exec, &carried) == STOW_OK);
+  test_check(carried.count == 2 && carried.in_place_count == in_place, __FILE__, __LINE__,
+             "%zu of %zu grow in place", carried.in_place_count, carried.count);
+  for (int again = 0; again < 2; ++again) {
+    int64_t values[2] = {0, 0};
+    memset(p.left, 0, sizeof(p.left));
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
+      values[1] = lengths[i];
+      step_both(&p, values, i >= 4, i == 5);
+      values[0] += lengths[i];
+    }
+  }
+  end_pair(&p);
+}
+
+#define DECODER(middle)                                                      \
+  "graph @decoder {\n range ?past = 0..10\n range ?len = 1..3\n"             \
+  "%0 = input \"x\" : f32[1, 3, ?len, 4]\n"                                  \
+  "%1 = input \"keys\" : f32[1, 3, ?past, 4]\n"                              \
+  "%2 = input \"values\" : f32[1, 3, ?past, 4]\n"                            \
+  "%3 = tanh(%0) : f32[1, 3, ?len, 4]\n"                                     \
+  "%4 = concat(%1, %0) {axis = 2} : f32[1, 3, ?(past + len), 4]\n"           \
+  "%5 = concat(%2, %3) {axis = -2} : f32[1, 3, ?(past + len), 4]\n"          \
+  "%6 = transpose(%4) {perm = [0, 1, 3, 2]} : f32[1, 3, 4, ?(past + len)]\n" \
+  "%7 = matmul(%0, %6) : f32[1, 3, ?len, ?(past + len)]\n"                   \
+  "%8 = softmax(%7) : f32[1, 3, ?len, ?(past + len)]\n"                      \
+  "%9 = matmul(%8, %5) : f32[1, 3, ?len, 4]\n" middle "}\n"
+
+TEST(CachesGrowRowByRow) {
+  // A view of one is read, too, and so are dims, and what was there before.
+  const char* text = DECODER(
+      "%10 = reshape(%5) : f32[3, ?(past + len), 4]\n"
+      "%11 = reduce(%10) {axes = [1], keepdims = false, op = \"sum\"} : f32[3, 4]\n"
+      "%12 = relu(%1) : f32[1, 3, ?past, 4]\n %13 = shape(%4) : i64[4]\n"
+      " return %9, %11, %12, %4, %5\n");
+  check_growth(text, 2, false, 1);
+  check_growth(text, 2, false, 3);
+  check_growth(text, 2, true, 1);
+}
+
+TEST(CachesOfWhichRowsAreMixedDoNotGrowInPlace) {
+  check_growth(DECODER("%10 = reduce(%4) {axes = [1], op = \"sum\"} : f32[1, 1, ?(past + len), 4]\n"
+                       " return %9, %10, %4, %5\n"),
+               1, false, 1);
+  check_growth(DECODER("%10 = reshape(%4) : f32[?(3 * past + 3 * len), 4]\n"
+                       "%11 = relu(%10) : f32[?(3 * past + 3 * len), 4]\n"
+                       "%12 = transpose(%2) {perm = [0, 2, 1, 3]} : f32[1, ?past, 3, 4]\n"
+                       "%13 = relu(%12) : f32[1, ?past, 3, 4]\n"
+                       " return %9, %11, %13, %4, %5\n"),
+               0, false, 1);
+}
+
+TEST(CachesThatAreWrittenElsewhereDoNotGrowInPlace) {
+  // As one row each, any op may read them, but none may write into them.
+  const char* text =
+      "graph @decoder {\n range ?past = 0..10\n range ?len = 1..3\n"
+      "%0 = input \"x\" : f32[?len, 4]\n"
+      "%1 = input \"keys\" : f32[?past, 4]\n %2 = input \"values\" : f32[?past, 4]\n"
+      "%3 = tanh(%0) : f32[?len, 4]\n"
+      "%4 = concat(%1, %0) {axis = 0} : f32[?(past + len), 4]\n"
+      "%5 = concat(%3, %2) {axis = 0} : f32[?(past + len), 4]\n"
+      "%6 = transpose(%4) {perm = [1, 0]} : f32[4, ?(past + len)]\n"
+      "%7 = relu(%6) : f32[4, ?(past + len)]\n"
+      "%8 = reduce(%5) {axes = [0], op = \"sum\"} : f32[1, 4]\n return %7, %8, %4, %5\n}\n";
+  check_growth(text, 1, false, 1);
 }
 
 TEST(OnlyOutputsAreCarriedOverToInputs) {
@@ -460,6 +635,10 @@ TEST(EveryAllocationMayFail) {
         "%0 = input \"x\" : f32[?n, 4]\n"
         "%1 = blocks(%0) {function = \"silu\", over = [0, 0, 2]} : f32[?n, 4]\n"
         "%2 = softmax(%1) : f32[?n, 4]\n return %2\n}\n");
+  test_fault_sweep(make_once, &f);
+  end(&f);
+  begin(&f, DECODER("return %9, %4, %5\n"));
+  carry_both(&f);
   test_fault_sweep(make_once, &f);
   end(&f);
 }

@@ -161,12 +161,12 @@ stow_status stow_exec_input(stow_exec* exec, stow_value value, const stow_tensor
     return fail_value(exec, value, STOW_ERR_CONFLICT,
                       "the graph was built for a different value of this input", diag);
   }
+  stowi_exec_carry_cancel(exec, value);
   if (bytes != 0) {
     memmove(to->data, tensor->data, bytes);
   }
   memcpy(to->dims, tensor->dims, tensor->rank * sizeof(to->dims[0]));
   place->is_set = true;
-  stowi_exec_carry_cancel(exec, value);
   return STOW_OK;
 }
 
@@ -176,9 +176,9 @@ stow_status stow_exec_fill(stow_exec* exec, stow_value value, stow_diag* diag,
   STOW_TRY(stowi_exec_idle(exec, "stow_exec_fill", diag));
   STOW_TRY(check_value(exec, value, diag));
   STOW_TRY(check_settable(exec, value, diag));
+  stowi_exec_carry_cancel(exec, value);
   *out_tensor = exec->frame.tensors[value];
   exec->places[value].is_set = true;
-  stowi_exec_carry_cancel(exec, value);
   return STOW_OK;
 }
 

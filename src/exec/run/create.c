@@ -107,9 +107,11 @@ static stow_status prove(stow_exec* exec, stow_diag* diag) {
 
 static stow_status create_all(stow_exec* exec, const stow_formula* formula, stow_diag* diag) {
   const stow_prepared* prepared = exec->prepared;
+  STOW_TRY(stowi_exec_carry_choose(exec, diag));
   STOW_TRY(formula == NULL ? prove(exec, diag) : stowi_exec_range_begin(exec, formula, diag));
   STOW_TRY(stowi_exec_code_init(&exec->code, exec->program, exec->plan, exec->allocator, diag));
   STOW_TRY(stowi_exec_frame_init(&exec->frame, exec->program, exec->allocator, diag));
+  stowi_exec_carry_tell(exec);
   STOW_TRY(exec->code.rows == NULL ? STOW_OK : stowi_exec_frame_init_rows(&exec->frame, diag));
   exec->region_count = stow_graph_region_count(exec->graph);
   exec->places =

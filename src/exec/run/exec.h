@@ -95,6 +95,9 @@ struct stow_exec {
   stowi_exec_inference inference;
   stowi_exec_carry* carries;
   size_t carry_count;
+  // By value: 1 + the index of what it is an input or output of; 0: none. NULL: nothing grows.
+  uint32_t* carry_of;
+  stowi_exec_rows* carry_rows;    // by node, until the code has them
   stowi_exec_paranoia* paranoia;  // NULL: none
   uint32_t step;                  // being run
   bool is_running;
@@ -133,10 +136,16 @@ stow_status stowi_exec_require(stow_exec* exec, stow_diag* diag);
 // After it.
 void stowi_exec_consume(stow_exec* exec);
 
-// Outputs that are inputs of the next run (carry.c): buffers for them, freed also after a failure;
-// what happens before a run and after it; and that the caller has set |input|.
+// Outputs that are inputs of the next run (carry.c). Which of them may grow in place, which do not
+// at the present point, and what the code must know of those that do at all points.
+stow_status stowi_exec_carry_choose(stow_exec* exec, stow_diag* diag);
+void stowi_exec_carry_visit(stow_exec* exec);
+void stowi_exec_carry_tell(stow_exec* exec);
+// Buffers for them, freed also after a failure; tensors, where dims have changed; what happens
+// before a run and after it; and that the caller sets |input|.
 stow_status stowi_exec_carry_create(stow_exec* exec, stow_diag* diag);
 void stowi_exec_carry_free(stow_exec* exec);
+void stowi_exec_carry_stride(stow_exec* exec);
 stow_status stowi_exec_carry_begin(stow_exec* exec, stow_diag* diag);
 void stowi_exec_carry_end(stow_exec* exec);
 void stowi_exec_carry_cancel(stow_exec* exec, stow_value input);

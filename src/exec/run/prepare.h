@@ -22,7 +22,10 @@ typedef struct stowi_exec_carry {
   stow_value output;
   stow_value input;
   // Of an executor:
-  unsigned char* buffers[2];  // the input's, then the output's
+  uint64_t rows;   // of a cache that grows in place: where it is cut to let it; 0: it does not
+  uint64_t pitch;  // of these, in bytes
+  bool is_apart;   // the input's rows are as far apart as that; else they are dense
+  unsigned char* buffers[2];  // the input's, then the output's; NULL where it grows in the former
   size_t size;                // of each
   bool is_pending;            // a run has written the output, and the input was not set since
   stow_tensor left;           // the output, as it was left

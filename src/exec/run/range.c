@@ -56,6 +56,7 @@ static stow_status explore(stow_exec* exec, size_t point, stow_diag* diag) {
     uint64_t* most = &exec->range->most_bytes[value];
     *most = bytes > *most ? bytes : *most;
   }
+  stowi_exec_carry_visit(exec);
   return STOW_OK;
 }
 
@@ -206,6 +207,7 @@ static stow_status move_to(stow_exec* exec, size_t point, stow_diag* diag) {
   STOW_TRY(stowi_exec_code_fill(&exec->code, exec->program, exec->plan, diag));
   stowi_exec_frame_measure(&exec->frame);
   STOW_TRY(stowi_exec_place_again(exec, diag));
+  stowi_exec_carry_stride(exec);
   range->point = point;
   return STOW_OK;
 }

@@ -320,34 +320,22 @@ static void print_tokens(const loop* l, const char* between, cli_output* output)
   }
 }
 
-static uint64_t cache_bytes(const loop* l) {
-  const cli_given* loops = l->run->request.loops.items;
-  const stow_graph* graph = l->run->job.graph;
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < l->run->request.loops.count; ++i) {
-    stowi_request_alias pair = {loops[i].name, stow_str_of(loops[i].text)};
-    stow_value output, input;
-    stow_status status = STOW_OK;
-    for (size_t at = 0;
-         stowi_request_next_pair(graph, &pair, &at, &output, &input, NULL, &status);) {
-      bytes += 2 * stow_exec_most_bytes(l->engine.exec, output);
-    }
-  }
-  return bytes;
-}
-
 static cli_exit report(loop* l) {
   stow_formula_info info = {.struct_size = sizeof info};
+  stow_exec_carried carried = {.struct_size = sizeof carried};
   cli_output output;
   CLI_TRY(cli_output_open(&output, NULL));
   (void)stow_formula_describe(l->formula.formula, &info);
+  (void)stow_exec_describe_carried(l->engine.exec, &carried);
   uint64_t first = ((const uint64_t*)l->times.items)[0];
   uint64_t median = median_time(l);
   if (l->run->request.json) {
     cli_print(&output,
               "{\"arena_size\": %" PRIu64 ", \"carried_size\": %" PRIu64
-              ", \"points\": %zu, \"prompt_ms\": %.3f, \"step_ms\": %.3f, \"tokens\": [",
-              info.largest_arena, cache_bytes(l), info.point_count, ms(first), ms(median));
+              ", \"carried\": %zu, \"carried_in_place\": %zu, \"points\": %zu, "
+              "\"prompt_ms\": %.3f, \"step_ms\": %.3f, \"tokens\": [",
+              info.largest_arena, carried.bytes, carried.count, carried.in_place_count,
+              info.point_count, ms(first), ms(median));
     print_tokens(l, ", ", &output);
     cli_print(&output, "]}\n");
     return cli_output_close(&output, true);
@@ -356,8 +344,8 @@ static cli_exit report(loop* l) {
             l->run->job.source.label);
   cli_print(&output, "  arena           %12" PRIu64 " B   for all %zu shapes\n", info.largest_arena,
             info.point_count);
-  cli_print(&output, "  carried over    %12" PRIu64 " B   in two sets of buffers\n",
-            cache_bytes(l));
+  cli_print(&output, "  carried over    %12" PRIu64 " B   %zu of %zu outputs grow in place\n",
+            carried.bytes, carried.in_place_count, carried.count);
   cli_print(&output, "  prompt          %.3f ms, %zu numbers\n", ms(first), l->prompt);
   if (median != 0) {
     cli_print(&output, "  step            %.3f ms, median of %zu\n", ms(median),
