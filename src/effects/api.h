@@ -78,6 +78,9 @@ size_t stowi_effects_early_write_count(const stow_effects* effects);
 stowi_effects_early_write_entry stowi_effects_early_write(const stow_effects* effects,
                                                           size_t index);
 STOWI_SHARED size_t stowi_effects_overwrite_count(const stow_effects* effects);
+// Whether |value| is a consumed input that a node may overwrite, as an output does that takes its
+// bytes (stow_effects_alias): the next run finds them there. |effects| may be NULL.
+bool stowi_effects_is_handed_on(const stow_effects* effects, stow_value value);
 STOWI_SHARED stowi_effects_in_place_entry stowi_effects_overwrite(const stow_effects* effects,
                                                                   size_t index);
 size_t stowi_effects_forbidden_count(const stow_effects* effects);

@@ -520,6 +520,17 @@ stowi_effects_in_place_entry stowi_effects_overwrite(const stow_effects* effects
   return effects->overwrites.data[index];
 }
 
+bool stowi_effects_is_handed_on(const stow_effects* effects, stow_value value) {
+  bool is = false;
+  bool is_consumed = effects != NULL && stowi_effects_is_input(effects->graph, value) &&
+                     stowi_effects_io(effects, value) == STOW_IO_CONSUME;
+  for (size_t i = 0; is_consumed && !is && i < effects->overwrites.count; ++i) {
+    stowi_effects_in_place_entry in_place = effects->overwrites.data[i];
+    is = stow_graph_operands(effects->graph, in_place.node)[in_place.operand] == value;
+  }
+  return is;
+}
+
 size_t stowi_effects_forbidden_count(const stow_effects* effects) {
   return effects == NULL ? 0 : effects->forbidden.count;
 }

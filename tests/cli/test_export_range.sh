@@ -215,6 +215,33 @@ C
     [ "$(od -An -tx4 -j$((20 * 32)) -N4 "$work/last.raw" | tr -d ' ')" != 00000000 ]; then pass; else fail "zeros"; fi
 fi
 
+# A cache that stays in the arena: there is nothing to bind, and no second buffer
+fixed=batch=1
+agrees decode_in "$examples/decode.onnx" "result present.0.key present.0.value" "past=0 past=20 past=5" \
+  --bind batch=1,past=0..20 --alias 'present.*=past.*'
+fixed=
+if [ -n "$builds" ]; then
+  cat >"$work/decode_in/main.c" <<'C'
+#include <stdio.h>
+#include "decode_in.h"
+int main(void) {
+  for (int step = 0; step <= 20; ++step) {
+    if (decode_in_bind(step) != 0) return 1;
+    for (int i = 0; i < 32; ++i) decode_in_in_hidden_state()[i] = (float)((step * 7 + i * 3) % 11) / 11.0f - 0.5f;
+    if (decode_in_run() != 0) return 2;
+  }
+  FILE* file = fopen("inside.raw", "wb");
+  return file != NULL && fwrite(decode_in_out_present_0_key(), 4, 4 * 21 * 8, file) == 4 * 21 * 8 &&
+         fclose(file) == 0 ? 0 : 3;
+}
+C
+  make -s -C "$work/decode_in" CC="$cached$compiler" CFLAGS="-O0 $sanitize" LDFLAGS="$sanitize" >"$out" 2>"$err" &&
+    (cd "$work" && ./decode_in/decode_in) >"$out" 2>>"$err"
+  code=$?
+  expect 0 ACacheStaysInTheArena
+  same "$work/last.raw" "$work/inside.raw"
+fi
+
 # The command line of a program
 if [ -n "$builds" ]; then
   encoder=$work/encoder/encoder

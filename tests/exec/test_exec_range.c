@@ -30,6 +30,7 @@ typedef struct fixture {
   stow_plan_options plan;
   size_t carry_count;
   stow_value carries[2][2];  // an output, and the input that it is in the next run
+  bool aliases;              // they have the same bytes in the arena
   stow_diag diag;
 } fixture;
 
@@ -48,7 +49,10 @@ static void begin(fixture* f, const char* text) {
 static stow_status make(fixture* f, stow_allocator allocator) {
   STOW_TRY(stow_prepare(f->graph, &f->prepare, allocator, &f->diag, &f->prepared));
   for (size_t i = 0; i < f->carry_count; ++i) {
-    STOW_TRY(stow_prepared_carry(f->prepared, f->carries[i][0], f->carries[i][1], &f->diag));
+    STOW_TRY(f->aliases
+                 ? stow_effects_alias(stow_prepared_effects(f->prepared), f->carries[i][0],
+                                      f->carries[i][1], &f->diag)
+                 : stow_prepared_carry(f->prepared, f->carries[i][0], f->carries[i][1], &f->diag));
   }
   stow_formula_options options;
   stow_formula_options_init(&options);
@@ -401,11 +405,12 @@ static void carry_both(fixture* f) {
   }
 }
 
-static void begin_pair(pair* p, const char* text, bool is_watched, uint32_t threads) {
+static void begin_pair(pair* p, const char* text, bool aliases, bool is_watched, uint32_t threads) {
   begin(&p->given, text);
   REQUIRE(make(&p->given, heap()) == STOW_OK);
   begin(&p->grown, text);
   carry_both(&p->grown);
+  p->grown.aliases = aliases;
   p->grown.options.paranoid = p->grown.options.poison = is_watched;
   p->grown.prepare.threads = threads;
   REQUIRE(make(&p->grown, heap()) == STOW_OK);
@@ -455,6 +460,9 @@ static void step_both(pair* p, const int64_t* values, bool sets, bool fills) {
     for (size_t i = 0; i < stow_tensor_elements(&x); ++i) {
       ((float*)x.data)[i] = (float)((i * 37 + (size_t)values[0] * 11) % 101) / 50.0F - 1.0F;
     }
+    for (size_t i = 0; i < 2 && k == 0 && f->aliases && !sets; ++i) {
+      REQUIRE(stow_exec_fill(f->exec, f->carries[i][1], &f->diag, &x) == STOW_OK);
+    }
     for (size_t i = 0; i < 2 && (k == 1 || sets); ++i) {
       stow_value input = p->grown.carries[i][1];
       const stow_tensor* left = &p->left[i];
@@ -472,24 +480,37 @@ static void step_both(pair* p, const int64_t* values, bool sets, bool fills) {
   keep_caches(p);
 }
 
-// Outputs are those of copied caches, whatever |in_place| of both grow in place.
-static void check_growth(const char* text, size_t in_place, bool is_watched, uint32_t threads) {
+// Outputs are those of copied caches.
+static void check_steps(pair* p) {
   static const int64_t lengths[] = {3, 1, 2, 1, 1, 2, 1};
-  pair p = {0};
-  stow_exec_carried carried = {.struct_size = sizeof(carried)};
-  begin_pair(&p, text, is_watched, threads);
-  REQUIRE(stow_exec_describe_carried(p.grown.exec, &carried) == STOW_OK);
-  test_check(carried.count == 2 && carried.in_place_count == in_place, __FILE__, __LINE__,
-             "%zu of %zu grow in place", carried.in_place_count, carried.count);
   for (int again = 0; again < 2; ++again) {
     int64_t values[2] = {0, 0};
-    memset(p.left, 0, sizeof(p.left));
+    memset(p->left, 0, sizeof(p->left));
     for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
       values[1] = lengths[i];
-      step_both(&p, values, i >= 4, i == 5);
+      step_both(p, values, i >= 4, i == 5);
       values[0] += lengths[i];
     }
   }
+}
+
+// |in_place| of both caches grow in place.
+static void check_growth(const char* text, size_t in_place, bool is_watched, uint32_t threads) {
+  pair p = {0};
+  stow_exec_carried carried = {.struct_size = sizeof(carried)};
+  begin_pair(&p, text, false, is_watched, threads);
+  REQUIRE(stow_exec_describe_carried(p.grown.exec, &carried) == STOW_OK);
+  test_check(carried.count == 2 && carried.in_place_count == in_place, __FILE__, __LINE__,
+             "%zu of %zu grow in place", carried.in_place_count, carried.count);
+  check_steps(&p);
+  end_pair(&p);
+}
+
+// Both are in the arena, where an output takes the bytes of its input.
+static void check_aliased(const char* text, bool is_watched) {
+  pair p = {0};
+  begin_pair(&p, text, true, is_watched, 1);
+  check_steps(&p);
   end_pair(&p);
 }
 
@@ -516,6 +537,11 @@ TEST(CachesGrowRowByRow) {
   check_growth(text, 2, false, 1);
   check_growth(text, 2, false, 3);
   check_growth(text, 2, true, 1);
+}
+
+TEST(CachesMayLiveInTheArena) {
+  check_aliased(DECODER("return %9, %4, %5\n"), false);
+  check_aliased(DECODER("return %9, %4, %5\n"), true);
 }
 
 TEST(CachesOfWhichRowsAreMixedDoNotGrowInPlace) {

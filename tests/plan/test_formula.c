@@ -6,6 +6,7 @@
 #include <stowage/text.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "graph/api.h"
 #include "plan/formulas/formula.h"
 #include "support/fault.h"
@@ -202,6 +203,74 @@ TEST(StateLiesAtTheBottomWithItsLargestSize) {
     CHECK(stow_formula_walk_slot(walk, 2, &other) && other.offset >= 9 * 32);
   }
   stow_formula_walk_destroy(walk);
+  stow_formula_destroy(formula);
+  stow_module_destroy(module);
+}
+
+// Two outputs take the bytes of inputs: what one run leaves at a point is there at all others.
+static stow_status begin_caches(void* user, const stow_graph* bound, stow_allocator allocator,
+                                stow_diag* diag, stow_effects** out_effects) {
+  (void)user;
+  STOW_TRY(stow_effects_create(bound, allocator, diag, out_effects));
+  STOW_TRY(stow_effects_alias(*out_effects, 3, 1, diag));
+  return stow_effects_alias(*out_effects, 4, 2, diag);
+}
+
+TEST(CachesThatOutputsTakeStayWhereTheyAre) {
+  stow_module* module = parse(
+      "graph @g {\n"
+      "  range ?past = 0..9\n range ?len = 1..3\n"
+      "  %0 = input \"x\" : f32[2, ?len, 8]\n"
+      "  %1 = input \"keys\" : f32[2, ?past, 8]\n"
+      "  %2 = input \"values\" : f32[2, ?past, 8]\n"
+      "  %3 = concat(%1, %0) {axis = 1} : f32[2, ?(past + len), 8]\n"
+      "  %4 = concat(%2, %0) {axis = 1} : f32[2, ?(past + len), 8]\n"
+      "  %5 = tanh(%3) : f32[2, ?(past + len), 8]\n"
+      "  %6 = mul(%5, %4) : f32[2, ?(past + len), 8]\n"
+      "  return %6, %3, %4\n"
+      "}\n");
+  const stow_graph* graph = stow_module_graph(module, 0);
+  stow_formula_options options;
+  stow_formula_options_init(&options);
+  options.effects.begin = begin_caches;
+  stow_formula* formula = make(graph, &options);
+  REQUIRE(formula != NULL);
+  CHECK(stow_formula_check(formula, &options.effects, heap(), NULL) == STOW_OK);
+  stow_formula_info info = {.struct_size = sizeof(info)};
+  CHECK(stow_formula_describe(formula, &info) == STOW_OK && info.region_count <= 2);
+  const uint64_t most = 2 * 12 * 8 * sizeof(float);
+  for (size_t point = 0; point < stow_formula_point_count(formula); ++point) {
+    stow_graph* bound = bind(formula, graph, point);
+    stow_effects* effects = NULL;
+    stow_plan* plan = NULL;
+    stow_diag diag;
+    stow_diag_init(&diag);
+    REQUIRE(begin_caches(NULL, bound, heap(), &diag, &effects) == STOW_OK);
+    stow_status status = stow_formula_at(formula, point, bound, effects, heap(), &diag, &plan);
+    test_check(status == STOW_OK, __FILE__, __LINE__, "%s", diag.message);
+    for (stow_value v = 0; v < stow_graph_value_count(bound); ++v) {
+      stow_slot slot;
+      REQUIRE(stow_plan_value_slot(plan, v, &slot));
+      bool is_cache = v >= 1 && v <= 4;
+      CHECK(is_cache ? slot.offset == (v % 2 == 1 ? 0 : most) : slot.offset >= 2 * most);
+    }
+    stow_plan_destroy(plan);
+    stow_effects_destroy(effects);
+    stow_graph_destroy(bound);
+  }
+  // Where sizes alone decide, the second cache moves.
+  for (size_t r = 0; r < formula->regions.count; ++r) {
+    stowi_plan_formula_region* region = formula->regions.data[r];
+    for (size_t i = 0; i < region->buffer_count; ++i) {
+      region->buffers[i].most = 0;
+      region->constraints[i].fixed_offset = STOW_PLACE_ANYWHERE;
+    }
+  }
+  stow_diag diag;
+  stow_diag_init(&diag);
+  CHECK(stow_formula_check(formula, &options.effects, heap(), &diag) == STOW_ERR_VIOLATION);
+  test_check(strstr(diag.message, "is kept between runs, but moves from") != NULL, __FILE__,
+             __LINE__, "%s", diag.message);
   stow_formula_destroy(formula);
   stow_module_destroy(module);
 }

@@ -173,7 +173,8 @@ static stow_reason judge_root(const merger* m, stow_value root) {
   if (is_outside(m, root)) {
     return STOW_REASON_EXTERNAL;
   }
-  if (stowi_effects_is_fixed(m->call->effects, root)) {
+  if (stowi_effects_is_fixed(m->call->effects, root) &&
+      !stowi_effects_is_handed_on(m->call->effects, root)) {
     return STOW_REASON_FIXED;
   }
   if (m->roots[root].state) {

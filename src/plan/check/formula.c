@@ -386,7 +386,7 @@ static bool is_kept(const stow_plan* plan, const stow_effects* effects, stow_val
   uint8_t kind = plan->values[value].kind;
   return plan->values[value].root == value && plan->values[value].offset != STOW_OFFSET_NONE &&
          (kind == STOWI_PLAN_KIND_PARAM || kind == STOWI_PLAN_KIND_CONSTANT ||
-          stowi_effects_state(effects, value));
+          stowi_effects_state(effects, value) || stowi_effects_is_handed_on(effects, value));
 }
 
 static stow_status check_kept(const checker* c, size_t point, const stow_plan* plan,

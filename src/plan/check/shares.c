@@ -65,7 +65,8 @@ static const char* why_not_there(const stowi_plan_checker* checker, stow_value v
     return "has a fixed offset, but is in";
   }
   bool is_fixed = stowi_effects_offset(checker->effects, root) != STOW_OFFSET_NONE;
-  return is_fixed && step_of(checker, value) > step_of(checker, root)
+  return is_fixed && !stowi_effects_is_handed_on(checker->effects, root) &&
+                 step_of(checker, value) > step_of(checker, root)
              ? "is written in place of a value with a fixed offset,"
              : NULL;
 }

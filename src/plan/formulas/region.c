@@ -468,7 +468,25 @@ static stow_status place_again(builder* b) {
   return status;
 }
 
+// What is kept between runs has its largest size, and all of it, at every point. Where the plan
+// gave it less, others must not lie in the rest: they are placed again.
+static stow_status keep_room(builder* b) {
+  bool gives_more = false;
+  for (size_t i = 0; i < b->region->buffer_count; ++i) {
+    const stowi_plan_formula_buffer* buffer = &b->region->buffers[i];
+    stowi_plan_value* root = &b->plan->values[buffer->id];
+    if (buffer->kind == STOWI_PLAN_FORMULA_ROOT && buffer->most != 0) {
+      gives_more = gives_more || buffer->most > root->size ||
+                   stow_plan_window_count(b->plan, buffer->id) != 0;
+      b->is_whole[buffer->id] = true;
+      root->size = buffer->most > root->size ? buffer->most : root->size;
+    }
+  }
+  return gives_more ? place_again(b) : STOW_OK;
+}
+
 static stow_status orient(builder* b) {
+  STOW_TRY(keep_room(b));
   for (;;) {
     uint32_t cycle;
     STOW_TRY(add_parts(b));

@@ -94,7 +94,9 @@ static bool is_kept(const stowi_plan_formula_maker* maker, const stow_effects* e
   switch (stow_graph_op(graph, node)) {
     case STOW_OP_PARAM: return options->params && options->layout == NULL;
     case STOW_OP_CONSTANT: return options->constants;
-    case STOW_OP_INPUT: return options->inputs && stowi_effects_state(effects, value);
+    case STOW_OP_INPUT:
+      return options->inputs &&
+             (stowi_effects_state(effects, value) || stowi_effects_is_handed_on(effects, value));
     default: break;
   }
   stow_view view;
