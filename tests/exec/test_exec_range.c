@@ -8,7 +8,7 @@
 
 #include "base/diag.h"
 #include "exec/api.h"
-#include "exec/run/prepare.h"
+#include "exec/run/exec.h"
 #include "exec/wrapped_calls.h"
 #include "graph/api.h"
 #include "support/fault.h"
@@ -271,15 +271,7 @@ TEST(ImagesHaveTwoSymbols) { check_graph(IMAGE); }
   "return %17\n}\n"
 
 // The last price of each node, which is what it needs, is the same as if it had been asked itself.
-static void check_scratch(const fixture* f, size_t point) {
-  stow_graph* bound = bind(f, point);
-  stow_prepared* own = NULL;
-  int64_t values[STOW_MAX_RANK];
-  CHECK(stow_prepare(bound, &f->prepare, heap(), NULL, &own) == STOW_OK);
-  CHECK(stow_formula_point_values(f->formula, point, values));
-  CHECK(stowi_exec_prepared_bind(f->prepared, values, NULL) == STOW_OK);
-  const stowi_exec_program* program = stowi_exec_prepared_program(f->prepared);
-  const stowi_exec_program* alone = stowi_exec_prepared_program(own);
+static void check_prices(const stowi_exec_program* program, const stowi_exec_program* alone) {
   for (stow_node node = 0; node < program->node_count; ++node) {
     const stowi_exec_step* a = &program->steps[node];
     const stowi_exec_step* b = &alone->steps[node];
@@ -289,6 +281,19 @@ static void check_scratch(const fixture* f, size_t point) {
       CHECK_U64(a->prices[i].scratch, b->prices[i].scratch);
     }
   }
+}
+
+// What kernels ask for at |point|, and what an executor that moves there is told.
+static void check_scratch(const fixture* f, size_t point) {
+  stow_graph* bound = bind(f, point);
+  stow_prepared* own = NULL;
+  int64_t values[STOW_MAX_RANK];
+  CHECK(stow_prepare(bound, &f->prepare, heap(), NULL, &own) == STOW_OK);
+  CHECK(stow_formula_point_values(f->formula, point, values));
+  CHECK(stowi_exec_prepared_bind(f->prepared, values, NULL) == STOW_OK);
+  CHECK(stow_exec_set_point(f->exec, values, NULL) == STOW_OK);
+  check_prices(stowi_exec_prepared_program(f->prepared), stowi_exec_prepared_program(own));
+  check_prices(f->exec->program, stowi_exec_prepared_program(own));
   stow_prepared_destroy(own);
   stow_graph_destroy(bound);
 }
@@ -314,6 +319,30 @@ TEST(LayersThatAreAlikeAreAskedOnce) {
   }
   end(&f);
   check_graph(LAYERS);
+}
+
+// All variants of convolutions of several kinds, which have other prices at each size.
+TEST(KernelsAreAskedOnceForEachShape) {
+  fixture f;
+  begin(&f,
+        "graph @g {\n range ?h = 1..24\n"
+        "%0 = input \"x\" : f32[1, 8, ?h, 12]\n"
+        "%1 = param \"w\" : f32[16, 8, 3, 3]\n %2 = param \"v\" : f32[4, 16, 1, 1]\n"
+        "%3 = conv(%0, %1) {pads = [1, 1, 1, 1]} : f32[1, 16, ?h, 12]\n"
+        "%4 = conv(%3, %2) : f32[1, 4, ?h, 12]\n"
+        "%5 = conv(%3, %2) {strides = [2, 2]} : f32[1, 4, ?(floor_div(h + 1, 2)), 6]\n"
+        "%6 = softmax(%4) {axis = 1} : f32[1, 4, ?h, 12]\n return %5, %6\n}\n");
+  REQUIRE(make(&f, heap()) == STOW_OK);
+  CHECK(f.exec->range->prices != NULL);
+  size_t told = 0;
+  for (stow_node node = 0; node < f.exec->program->node_count; ++node) {
+    told += f.exec->program->steps[node].is_told;
+  }
+  CHECK(told >= 3);
+  for (size_t point = 0; point < stow_formula_point_count(f.formula); ++point) {
+    check_scratch(&f, point * 7 % stow_formula_point_count(f.formula));
+  }
+  end(&f);
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -20,28 +20,47 @@ static void describe_value(stowi_exec_program* program, stow_value value) {
       (stowi_exec_value){.type = stow_graph_type(graph, value),
                          .is_boundary = stow_graph_is_boundary(graph, value),
                          .is_input = stow_graph_op(graph, node) == STOW_OP_INPUT,
+                         .like = STOW_VALUE_NONE,
                          .may_be_view = stow_graph_op_desc(graph, node)->view != NULL,
                          .is_bounded = is_value_bounded(graph, value)};
 }
 
-// What depends on dims.
-static stow_status measure_value(stowi_exec_program* program, stow_value value, stow_diag* diag) {
+static void find_view(stowi_exec_program* program, stow_value value) {
   const stow_graph* graph = program->graph;
   stowi_exec_value* entry = &program->values[value];
   stow_node node = stow_graph_producer(graph, value);
   stow_view view;
   entry->parent = STOW_VALUE_NONE;
   entry->distance = 0;
-  if (entry->may_be_view &&
-      stow_graph_view(graph, node, value - stow_graph_first_result(graph, node), &view)) {
+  if (stow_graph_view(graph, node, value - stow_graph_first_result(graph, node), &view)) {
     entry->parent = stow_graph_operands(graph, node)[view.operand];
     entry->distance =
         view.element_offset * stow_dtype_bits(stow_graph_type(graph, entry->parent)->dtype) / 8;
   }
-  if (stow_type_bytes(entry->type, &entry->bytes) != STOW_OK) {
-    return stowi_fail(diag, STOW_ERR_OVERFLOW, "%%%u is too large", (unsigned)value);
+}
+
+// The same view as that of a result of |like|, an earlier node.
+static void copy_view(stowi_exec_program* program, stow_value value, const stowi_exec_step* step) {
+  const stowi_exec_step* like = &program->steps[step->like];
+  const stowi_exec_value* from =
+      &program->values[like->first_result + (value - step->first_result)];
+  stowi_exec_value* entry = &program->values[value];
+  entry->parent = STOW_VALUE_NONE;
+  entry->distance = from->distance;
+  for (size_t k = 0; from->parent != STOW_VALUE_NONE && k < like->operand_count; ++k) {
+    entry->parent = like->operands[k] == from->parent ? step->operands[k] : entry->parent;
   }
-  return STOW_OK;
+}
+
+static stow_status count_bytes(stowi_exec_program* program, stow_value value, stow_diag* diag) {
+  stowi_exec_value* entry = &program->values[value];
+  if (entry->like != STOW_VALUE_NONE) {
+    entry->bytes = program->values[entry->like].bytes;
+    return STOW_OK;
+  }
+  return stow_type_bytes(entry->type, &entry->bytes) == STOW_OK
+             ? STOW_OK
+             : stowi_fail(diag, STOW_ERR_OVERFLOW, "%%%u is too large", (unsigned)value);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -133,7 +152,8 @@ stow_status stowi_exec_program_init(stowi_exec_program* program, const stow_grap
                              diag));
   for (stow_value value = 0; value < program->value_count; ++value) {
     describe_value(program, value);
-    STOW_TRY(measure_value(program, value, diag));
+    find_view(program, value);
+    STOW_TRY(count_bytes(program, value, diag));
   }
   for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
     program->values[stow_graph_outputs(graph)[i]].is_output = true;
@@ -178,8 +198,14 @@ void stowi_exec_program_find_steady(stowi_exec_program* program, const stow_grap
 
 stow_status stowi_exec_program_measure(stowi_exec_program* program, stow_diag* diag) {
   for (stow_value value = 0; value < program->value_count; ++value) {
-    if (!program->values[value].is_steady) {
-      STOW_TRY(measure_value(program, value, diag));
+    const stowi_exec_value* entry = &program->values[value];
+    if (entry->is_steady) {
+      continue;
+    }
+    STOW_TRY(count_bytes(program, value, diag));
+    const stowi_exec_step* step = &program->steps[stow_graph_producer(program->graph, value)];
+    if (entry->may_be_view && !step->is_steady) {
+      (step->like == STOW_NODE_NONE ? find_view(program, value) : copy_view(program, value, step));
     }
   }
   return STOW_OK;

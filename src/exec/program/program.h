@@ -18,6 +18,8 @@ typedef struct stowi_exec_value {
   // A view is |distance| bytes into |parent|, where a plan lets it; STOW_VALUE_NONE: it is none.
   stow_value parent;
   uint64_t distance;
+  // If dims change: an earlier value that always has as many bytes; STOW_VALUE_NONE: there is none.
+  stow_value like;
   // Of a weight that is packed: what it takes, and where it is among all that are.
   uint64_t packed_bytes;  // 0: it is not
   uint64_t packed_at;
@@ -59,7 +61,8 @@ typedef struct stowi_exec_step {
   uint32_t seed;         // that its random numbers begin at: the node, unless a clause says so
   bool is_bounded;       // dims of its results are computed again in each run
   bool is_steady;        // all its values are
-  // If dims change: an earlier step that has the same dims and the same prices as this one, always;
+  bool is_told;          // its prices come from a table (exec/run/prices.c)
+  // If dims change: an earlier step that always has the same dims, views and prices as this one;
   // STOW_NODE_NONE: there is none.
   stow_node like;
 } stowi_exec_step;

@@ -54,11 +54,12 @@ typedef struct stowi_exec_range {
   const stow_formula* formula;
   stow_prepared* own;  // like the caller's, at the point
   stowi_plan_mover* mover;
-  stow_plan* watched;  // the plan at the point, for poison and paranoia; else NULL
-  size_t point;        // SIZE_MAX: none, since a call failed
-  size_t last;         // that fits
-  bool is_told;        // the caller has set the point since the last run
-  uint64_t capacity;   // bytes of the arena
+  stowi_exec_prices* prices;  // at every point; NULL: kernels are asked at each
+  stow_plan* watched;         // the plan at the point, for poison and paranoia; else NULL
+  size_t point;               // SIZE_MAX: none, since a call failed
+  size_t last;                // that fits
+  bool is_told;               // the caller has set the point since the last run
+  uint64_t capacity;          // bytes of the arena
   uint64_t alignment;
   size_t symbol_count;   // with ranges
   size_t* symbols;       // their indices in the graph

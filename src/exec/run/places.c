@@ -277,8 +277,9 @@ stow_status stowi_exec_place_again(stow_exec* exec, stow_diag* diag) {
   for (stow_value value = 0; value < exec->program->value_count; ++value) {
     const stowi_exec_value* facts = facts_of(exec, value);
     stowi_exec_value_place* place = &exec->places[value];
-    if (facts->packed_bytes != 0) {
-      continue;
+    bool is_weight = facts->is_boundary && !facts->is_input;
+    if (facts->packed_bytes != 0 || (is_weight && !place->has_slot)) {
+      continue;  // it stays
     }
     check_bound(exec, value);
     STOW_TRY(put_in_slot(exec, value, diag));

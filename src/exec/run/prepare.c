@@ -327,23 +327,29 @@ static bool has_same_attrs(const stow_graph* graph, stow_node a, stow_node b) {
   return is_same;
 }
 
-// Data that our kernels may look at before a run: numbers that are dims, not weights.
-static bool may_decide(stow_dtype dtype) { return dtype == STOW_I32 || dtype == STOW_I64; }
+// The same dims at every point.
+static bool has_same_type(const stow_graph* graph, stow_value a, stow_value b) {
+  const stow_type* type = stow_graph_type(graph, a);
+  const stow_type* other = stow_graph_type(graph, b);
+  return type->dtype == other->dtype && type->rank == other->rank &&
+         memcmp(type->dims, other->dims, type->rank * sizeof(type->dims[0])) == 0;
+}
 
-// The same dims at every point, and the same data, where that may decide prices.
-static bool is_same_value(const stow_graph* graph, stow_value a, stow_value b) {
+// The same dims, and the same data, where that may decide: our kernels and view functions look at
+// numbers that are dims, not at weights, before a run.
+static bool is_same_operand(const stow_graph* graph, stow_value a, stow_value b) {
   size_t size = 0;
-  if (a == STOW_VALUE_NONE || b == STOW_VALUE_NONE) {
+  if (a == STOW_VALUE_NONE || b == STOW_VALUE_NONE || a == b) {
     return a == b;
   }
   const stow_type* type = stow_graph_type(graph, a);
-  const stow_type* other = stow_graph_type(graph, b);
   const void* data = stow_graph_data(graph, a, &size);
-  const void* other_data = stow_graph_data(graph, b, NULL);
-  return type->dtype == other->dtype && type->rank == other->rank &&
-         memcmp(type->dims, other->dims, type->rank * sizeof(type->dims[0])) == 0 &&
-         (data == NULL) == (other_data == NULL) &&
-         (data == NULL || !may_decide(type->dtype) || memcmp(data, other_data, size) == 0);
+  const void* other = stow_graph_data(graph, b, NULL);
+  if (!has_same_type(graph, a, b) || (data == NULL) != (other == NULL)) {
+    return false;
+  }
+  bool may_decide = type->dtype == STOW_I32 || type->dtype == STOW_I64;
+  return !may_decide || (data != NULL && memcmp(data, other, size) == 0);
 }
 
 static bool is_alike(const preparer* p, stow_node a, stow_node b) {
@@ -354,26 +360,26 @@ static bool is_alike(const preparer* p, stow_node a, stow_node b) {
                   step->result_count == other->result_count && step->packed == other->packed &&
                   has_same_attrs(source, a, b);
   for (size_t k = 0; is_alike && k < step->operand_count; ++k) {
-    is_alike = is_same_value(source, step->operands[k], other->operands[k]);
+    is_alike = is_same_operand(source, step->operands[k], other->operands[k]);
   }
   for (size_t k = 0; is_alike && k < step->result_count; ++k) {
-    is_alike = is_same_value(source, step->first_result + (stow_value)k,
+    is_alike = has_same_type(source, step->first_result + (stow_value)k,
                              other->first_result + (stow_value)k);
   }
   return is_alike;
 }
 
-// A node that has another one like it is compared with nodes that have none: there are few kinds.
-static stow_status find_alike(preparer* p, stow_allocator allocator) {
+// What has another one like it is compared with what has none: there are few kinds.
+static void find_alike_nodes(preparer* p, stow_node* kinds) {
   stowi_exec_program* program = &p->prepared->program;
-  stow_node* kinds = STOWI_ARRAY(allocator, stow_node, program->node_count);
+  bool is_priced = p->prepared->choose == NULL || p->prepared->choose == choose_fastest;
   size_t count = 0;
-  STOW_TRY(stowi_need_memory(kinds != NULL, p->diag));
   for (stow_node node = 0; node < program->node_count; ++node) {
     stowi_exec_step* step = &program->steps[node];
     const stow_kernel* own = stowi_kernel_of(step->op);
-    bool is_asked = step->kernel.scratch != NULL && !step->is_steady;
-    if (!is_asked || own == NULL || own->run != step->kernel.run) {
+    bool may_be_view = step->result_count != 0 && program->values[step->first_result].may_be_view;
+    bool is_asked = may_be_view || (step->kernel.scratch != NULL && is_priced);
+    if (!is_asked || step->is_steady || own == NULL || own->run != step->kernel.run) {
       continue;
     }
     for (size_t i = 0; i < count && step->like == STOW_NODE_NONE; ++i) {
@@ -383,8 +389,35 @@ static stow_status find_alike(preparer* p, stow_allocator allocator) {
       kinds[count++] = node;
     }
   }
-  STOWI_ARRAY_FREE(allocator, kinds, program->node_count);
-  return STOW_OK;
+}
+
+static void find_alike_values(preparer* p, stow_value* kinds) {
+  stowi_exec_program* program = &p->prepared->program;
+  size_t count = 0;
+  for (stow_value value = 0; value < program->value_count; ++value) {
+    stowi_exec_value* entry = &program->values[value];
+    for (size_t i = 0; !entry->is_steady && i < count && entry->like == STOW_VALUE_NONE; ++i) {
+      entry->like =
+          has_same_type(p->prepared->source, value, kinds[i]) ? kinds[i] : STOW_VALUE_NONE;
+    }
+    if (!entry->is_steady && entry->like == STOW_VALUE_NONE) {
+      kinds[count++] = value;
+    }
+  }
+}
+
+static stow_status find_alike(preparer* p, stow_allocator allocator) {
+  const stowi_exec_program* program = &p->prepared->program;
+  stow_node* nodes = STOWI_ARRAY(allocator, stow_node, program->node_count);
+  stow_value* values = STOWI_ARRAY(allocator, stow_value, program->value_count);
+  bool is_there = nodes != NULL && values != NULL;
+  if (is_there) {
+    find_alike_nodes(p, nodes);
+    find_alike_values(p, values);
+  }
+  STOWI_ARRAY_FREE(allocator, nodes, program->node_count);
+  STOWI_ARRAY_FREE(allocator, values, program->value_count);
+  return stowi_need_memory(is_there, p->diag);
 }
 
 static stow_status prepare_all(preparer* p, stow_allocator allocator) {
@@ -406,9 +439,7 @@ static stow_status prepare_all(preparer* p, stow_allocator allocator) {
   for (stow_node node = 0; node < prepared->program.node_count; ++node) {
     STOW_TRY(prepare_node(p, node));
   }
-  bool is_priced_alike =
-      prepared->twin != NULL && (prepared->choose == NULL || prepared->choose == choose_fastest);
-  STOW_TRY(is_priced_alike ? find_alike(p, allocator) : STOW_OK);
+  STOW_TRY(prepared->twin != NULL ? find_alike(p, allocator) : STOW_OK);
   stow_prepared_info info = {.struct_size = sizeof(info)};
   STOW_TRY(stow_prepared_describe(prepared, &info));
   stowi_effects_set_kernels(
@@ -516,10 +547,10 @@ static stow_status measure_node(preparer* p, stow_node node) {
       return fail_node(p, node, STOW_ERR_UNSUPPORTED, "the carried values change along the range");
     }
   } else {
-    if (step->like == STOW_NODE_NONE) {
-      STOW_TRY(measure_kernel(p, node));
-    } else {
+    if (step->like != STOW_NODE_NONE) {
       copy_prices(p, node);
+    } else if (!step->is_told) {
+      STOW_TRY(measure_kernel(p, node));
     }
     if (step->kernel.scratch == NULL) {
       return STOW_OK;

@@ -44,13 +44,21 @@ static stow_status measure(stow_exec* exec, size_t point, stow_diag* diag) {
   for (size_t i = 0; i < range->symbol_count; ++i) {
     range->numbers[range->symbols[i]] = range->values[i];
   }
+  if (range->prices != NULL) {
+    stowi_exec_prices_tell(range->prices, range->own, point);
+  }
   STOW_TRY(stowi_exec_prepared_bind(range->own, range->numbers, diag));
   return stowi_plan_mover_to(range->mover, point, diag, &exec->plan);
 }
 
-// The first visit of a point.
-static stow_status explore(stow_exec* exec, size_t point, stow_diag* diag) {
+// The first visit of a point; |*prices| is NULL once they do not fit into a table.
+static stow_status explore(stow_exec* exec, size_t point, stowi_exec_prices** prices,
+                           stow_diag* diag) {
   STOW_TRY(measure(exec, point, diag));
+  if (*prices != NULL && !stowi_exec_prices_note(*prices, exec->range->own, point)) {
+    stowi_exec_prices_destroy(*prices);
+    *prices = NULL;
+  }
   for (stow_value value = 0; value < exec->program->value_count; ++value) {
     uint64_t bytes = exec->program->values[value].bytes;
     uint64_t* most = &exec->range->most_bytes[value];
@@ -143,6 +151,24 @@ static stow_status find_capacity(stow_exec* exec, stow_diag* diag) {
                                                range->capacity, least);
 }
 
+static stow_status explore_all(stow_exec* exec, stowi_exec_prices** prices, stow_diag* diag) {
+  stowi_exec_range* range = exec->range;
+  size_t count = stow_formula_point_count(range->formula);
+  bool is_worth = false;
+  STOW_TRY(stowi_exec_prices_create(range->own, count, exec->allocator, diag, prices));
+  for (size_t point = 0; point < count; ++point) {
+    STOW_TRY(explore(exec, point, prices, diag));
+  }
+  if (*prices != NULL) {
+    STOW_TRY(stowi_exec_prices_finish(*prices, range->own, diag, &is_worth));
+  }
+  if (is_worth) {
+    range->prices = *prices;
+    *prices = NULL;
+  }
+  return STOW_OK;
+}
+
 stow_status stowi_exec_range_begin(stow_exec* exec, const stow_formula* formula, stow_diag* diag) {
   if (exec->prepared->twin == NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
@@ -162,9 +188,10 @@ stow_status stowi_exec_range_begin(stow_exec* exec, const stow_formula* formula,
                                    &range->mover));
   range->most_bytes = STOWI_ARRAY_ZERO(exec->allocator, uint64_t, exec->program->value_count);
   STOW_TRY(stowi_need_memory(range->most_bytes != NULL, diag));
-  for (size_t point = 0; point < stow_formula_point_count(formula); ++point) {
-    STOW_TRY(explore(exec, point, diag));
-  }
+  stowi_exec_prices* prices = NULL;
+  stow_status status = explore_all(exec, &prices, diag);
+  stowi_exec_prices_destroy(prices);
+  STOW_TRY(status);
   STOW_TRY(measure(exec, range->last, diag));
   range->point = range->last;
   return STOW_OK;
@@ -177,6 +204,7 @@ void stowi_exec_range_destroy(stow_exec* exec) {
   }
   stow_plan_destroy(range->watched);
   stowi_plan_mover_destroy(range->mover);
+  stowi_exec_prices_destroy(range->prices);
   STOWI_ARRAY_FREE(exec->allocator, range->most_bytes, exec->program->value_count);
   stow_prepared_destroy(range->own);
   STOWI_ARRAY_FREE(exec->allocator, range->symbols, range->symbol_count);

@@ -175,6 +175,15 @@ static void enlarge(sweep* s, size_t which, size_t first, const stowi_effects_of
   s->at_limit = others + ends_at(scratch, s->limit);
 }
 
+static bool is_offered_more(const stowi_plan_scratch* scratch,
+                            const stowi_effects_offer_entry* offers, size_t count) {
+  bool is = false;
+  for (size_t i = 0; i < count && !is; ++i) {
+    is = offers[i].index == scratch->index && offers[i].bytes > scratch->size;
+  }
+  return is;
+}
+
 // Both scratch and offers are in order of nodes; steps are not.
 static void index_scratch(const sweep* s) {
   const stow_plan* plan = s->plan;
@@ -196,7 +205,9 @@ static void enlarge_all(sweep* s) {
         first == NO_BLOCK ? NULL : stowi_effects_offers(s->effects, plan->order[step], &count);
     for (size_t i = first; count != 0 && i < plan->scratch_count && plan->scratch[i].step == step;
          ++i) {
-      enlarge(s, i, first, offers, count);
+      if (is_offered_more(&plan->scratch[i], offers, count)) {
+        enlarge(s, i, first, offers, count);
+      }
     }
   }
 }
