@@ -18,7 +18,7 @@
 
 // Bytes that a value of a block may have, for each size: in the first levels of a cache, then less
 // where the arena has no room. Products read their right operands once for each block, so theirs
-// are larger.
+// are larger; but the smallest has at most half of the rows, or it would save nothing.
 static const uint64_t block_bytes[STOWI_EXEC_MOST_SIZES] = {65536, 16384, 4096, 1024};
 static const uint64_t product_bytes[STOWI_EXEC_MOST_SIZES] = {524288, 131072, 32768, 32768};
 
@@ -483,10 +483,13 @@ static bool has_product(const stow_graph* function) {
 static uint32_t choose_rows(const stow_graph* function, uint64_t rows,
                             uint64_t out_rows[STOWI_EXEC_MOST_SIZES]) {
   uint64_t row = largest_row(function);
-  const uint64_t* sizes = has_product(function) ? product_bytes : block_bytes;
+  bool is_product = has_product(function);
+  const uint64_t* sizes = is_product ? product_bytes : block_bytes;
   uint32_t count = 0;
   for (size_t i = 0; i < STOWI_EXEC_MOST_SIZES; ++i) {
     uint64_t fits = sizes[i] / row;
+    uint64_t half = rows - rows / 2;
+    fits = is_product && i + 1 == STOWI_EXEC_MOST_SIZES && fits > half ? half : fits;
     uint64_t chosen = fits < 1 ? 1 : fits > rows ? rows : fits;
     if (count == 0 || chosen < out_rows[count - 1]) {
       out_rows[count++] = chosen;
