@@ -155,8 +155,9 @@ static void check_rows(run_graph* g, const stow_kernel_call* call) {
 }
 
 static stow_status run_library(run_graph* g, stow_kernel_call* call) {
-  g->splitter = call->splitter;
-  if (g->splitter.split != NULL) {
+  stow_splitter own = call->splitter;  // none in a block, of which other threads run more
+  if (own.split != NULL) {
+    g->splitter = own;
     call->splitter = (stow_splitter){split_finely, g};
   }
   call->user = NULL;
@@ -165,7 +166,7 @@ static stow_status run_library(run_graph* g, stow_kernel_call* call) {
     check_rows(g, call);
   }
   call->user = g;
-  call->splitter = g->splitter;
+  call->splitter = own;
   return status;
 }
 
