@@ -2,7 +2,7 @@
 """Runs models with Stowage and onnxruntime on the same inputs, and compares them.
 
     compare_run.py --stowage COMMAND [--models FOLDER] [--light FOLDER] [--only LABEL …]
-                   [--repeat N] [--threads N] [--seed N] [--level LEVEL] [--json FILE]
+                   [--rounds N] [--repeat N] [--threads N] [--seed N] [--level LEVEL] [--json FILE]
 
 --models is what scripts/fetch-models.sh filled, --light the folder of the light CNNs of the ONNX
 backend suite. Needs onnx, onnxruntime and numpy.
@@ -15,7 +15,11 @@ element, a quantised one with 2e-2 and the same largest element in every row.
 Last bit: how far onnxruntime gets from itself if each f32 weight moves by one unit in its last place,
 up or down. A network that rounds to 8 bits, or divides by a number close to 0, amplifies that, and
 then no two implementations agree better.
-Time: medians of runs after the first, both sides one after the other.
+Time: with one thread that of the processor, on average over the runs after the first; with more
+that of the clock, their median. In each round both sides run, one after the other, in processes of
+their own; the time is the median over the rounds, the ratio that of the ratios, and beside it are
+the least and the largest. The last line has the geometric mean of the ratios, versions, the
+processor and the load of the machine.
 Memory: the peak of resident bytes of the process; for onnxruntime without Python and its packages.
 Start: from the file to the first run, planning and proof included.
 """
@@ -121,14 +125,16 @@ def run_theirs(path, inputs, outputs, threads, repeat, level):
     session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
     start = time.perf_counter() - begin
     names = [output.name for output in session.get_outputs()]
-    times = []
+    times, processor = [], []
     for _ in range(repeat + 1):  # the first one does not count
-        begin = time.perf_counter()
+        begin, begun = time.perf_counter(), time.process_time()
         results = session.run(names, feeds)
+        processor.append(time.process_time() - begun)
         times.append(time.perf_counter() - begin)
     numpy.savez(outputs, **{name: result for name, result in zip(names, results)})
     print(json.dumps({
         "start_ms": start * 1e3, "median_ms": statistics.median(times[1:] or times) * 1e3,
+        "processor_ms": statistics.mean(processor[1:] or processor) * 1e3,
         "peak_bytes": resident("self", "VmHWM"),
         "before_bytes": before}))
 
@@ -176,6 +182,7 @@ def measure_ours(entry, scratch, options):
         found = json.load(text)
     return {"start_ms": found["nanoseconds"].get("start", 0) / 1e6,
             "median_ms": found["nanoseconds"]["median"] / 1e6,
+            "processor_ms": found["nanoseconds"]["processor"] / 1e6,
             "arena_bytes": found["arena"], "weights_bytes": found["weights"],
             "peak_bytes": peak}
 
@@ -206,20 +213,32 @@ def compare_outputs(scratch, name, relative, absolute=1e-6):
     return {"error": worst, "passes": passes, "same_top": same_top}
 
 
+def measure_rounds(entry, scratch, options):
+    """Both sides as of the last round, with times over all rounds, and their ratios."""
+    ours, theirs = [], []
+    for _ in range(options.rounds):
+        theirs.append(measure_theirs(entry.path, scratch, options, "theirs"))
+        ours.append(measure_ours(entry, scratch, options))
+    which = "processor_ms" if options.threads == 1 else "median_ms"
+    ratios = [a[which] / b[which] for a, b in zip(ours, theirs)]
+    for side in (ours, theirs):
+        side[-1]["ms"] = statistics.median(one[which] for one in side)
+    return {"ours": ours[-1], "theirs": theirs[-1], "ratio": statistics.median(ratios),
+            "ratios": sorted(ratios)}
+
+
 def measure(entry, options):
     found = {"label": entry.label}
     with tempfile.TemporaryDirectory() as scratch:
         try:
             make_inputs(entry, os.path.join(scratch, "inputs.npz"), options.seed)
-            found["theirs"] = measure_theirs(entry.path, scratch, options, "theirs")
-            found["ours"] = measure_ours(entry, scratch, options)
+            found.update(measure_rounds(entry, scratch, options))
             moved = os.path.join(scratch, "moved.onnx")
             move_weights(entry.path, moved)
             measure_theirs(moved, scratch, options, "moved")
             relative = 2e-2 if entry.label in QUANTISED else 1e-4
             found.update(compare_outputs(scratch, "ours", relative))
             found["last_bit"] = compare_outputs(scratch, "moved", relative)["error"]
-            found["ratio"] = found["ours"]["median_ms"] / found["theirs"]["median_ms"]
         except (RuntimeError, OSError, KeyError, ValueError) as error:
             found["failure"] = str(error)
     return found
@@ -235,16 +254,32 @@ def show(found):
     ours, theirs = found["ours"], found["theirs"]
     return (f"| {found['label']} | {found['error']:.1e} | {found['last_bit']:.1e} | "
             f"{'yes' if found['passes'] else 'NO'} | "
-            f"{'yes' if found['same_top'] else 'no'} | {ours['median_ms']:.1f} | "
-            f"{theirs['median_ms']:.1f} | {found['ratio']:.1f} | {megabytes(ours['arena_bytes'])} | "
+            f"{'yes' if found['same_top'] else 'no'} | {ours['ms']:.2f} | "
+            f"{theirs['ms']:.2f} | {found['ratio']:.2f} | {found['ratios'][0]:.2f}–"
+            f"{found['ratios'][-1]:.2f} | {megabytes(ours['arena_bytes'])} | "
             f"{megabytes(ours['peak_bytes'])} | "
             f"{megabytes(theirs['peak_bytes'] - theirs['before_bytes'])} | "
             f"{ours['start_ms']:.0f} | {theirs['start_ms']:.0f} |")
 
 
-HEAD = ("| model | error | last bit | within | top-1 | ms | theirs | ratio | arena MB | peak MB | theirs, "
-        "without Python | start ms | theirs |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+HEAD = ("| model | error | last bit | within | top-1 | ms | theirs | ratio | of rounds | arena MB | "
+        "peak MB | theirs, without Python | start ms | theirs |\n" + "|" + " --- |" * 14)
+
+
+def describe(rows, options):
+    """The geometric mean, and what it was measured with."""
+    import onnxruntime
+    ratios = [row["ratio"] for row in rows if "ratio" in row]
+    mean = statistics.geometric_mean(ratios) if ratios else float("nan")
+    with open("/proc/cpuinfo", encoding="ascii") as lines:
+        names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
+    done = subprocess.run([options.stowage, "--version"], capture_output=True, text=True,
+                          check=False)
+    time_of = "processor" if options.threads == 1 else "clock"
+    return (f"geometric mean {mean:.3f} of {len(ratios)} models, {len([r for r in ratios if r > 1.3])} "
+            f"above 1.3; {time_of} time, {options.threads} thread(s), {options.rounds} rounds of "
+            f"{options.repeat} runs; {done.stdout.strip()}, onnxruntime {onnxruntime.__version__} "
+            f"{options.level}; {len(names)} × {names[0] if names else '?'}, load {os.getloadavg()[0]:.1f}")
 
 
 def main():
@@ -257,6 +292,7 @@ def main():
     parser.add_argument("--models")
     parser.add_argument("--light")
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--repeat", type=int, default=9)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1, help="of random inputs")
@@ -275,6 +311,7 @@ def main():
     for entry in entries:
         rows.append(measure(entry, options))
         print(show(rows[-1]), flush=True)
+    print(f"\n{describe(rows, options)}")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as out:
             json.dump(rows, out, indent=1)
