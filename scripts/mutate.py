@@ -44,7 +44,7 @@ TESTS = {
     'src/analysis': r'^analysis/|^plan/test_(make|plan_sharing|plan_windows|set|golden|check_sharing)$',
     'src/exec/run': r'^(exec/test_(exec|pack|blocks|program)|rewrite/test_folded)',
     'src/exec/threads': r'^exec/test_(exec|threads)',
-    'src/plan/check': r'^plan/test_(check|set|rlx)|^plan/test_(layout|make)$',
+    'src/plan/check': r'^plan/test_(check|formula|set|rlx)|^plan/test_(layout|make)$',
 }
 MEMORY_KB = 4 << 20  # of a test: a mutant that allocates without end must not take the machine along
 

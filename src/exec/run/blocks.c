@@ -41,7 +41,13 @@ typedef struct way {
   stow_plan* plan;
   stowi_plan_resizer* resizer;
   stowi_exec_code code;
+  struct way_port* ports;  // by value
 } way;
+
+// The number of a value among the inputs, or among the outputs; UINT32_MAX: it is none.
+typedef struct way_port {
+  uint32_t input, output;
+} way_port;
 
 // A way for blocks of a certain number of rows.
 typedef struct body {
@@ -95,6 +101,7 @@ stow_status stowi_exec_blocks_create(const stow_graph* source, const stow_graph*
 
 static void destroy_way(way* w) {
   stowi_exec_code_free(&w->code);
+  STOWI_ARRAY_FREE(w->allocator, w->ports, w->graph == NULL ? 0 : stow_graph_value_count(w->graph));
   stowi_plan_resizer_destroy(w->resizer);
   stow_plan_destroy(w->plan);
   stow_prepared_destroy(w->prepared);
@@ -259,6 +266,17 @@ static stow_status list_symbols(way* w, const stow_graph* source, stow_diag* dia
   return STOW_OK;
 }
 
+static stow_status list_ports(way* w, stow_diag* diag) {
+  uint32_t count = stow_graph_value_count(w->graph);
+  w->ports = STOWI_ARRAY(w->allocator, way_port, count);
+  STOW_TRY(stowi_need_memory(w->ports != NULL, diag));
+  for (stow_value value = 0; value < count; ++value) {
+    w->ports[value] =
+        (way_port){(uint32_t)input_index(w->graph, value), (uint32_t)output_index(w->graph, value)};
+  }
+  return STOW_OK;
+}
+
 static stow_status make_way(way* w, const stowi_exec_blocks* blocks, stow_diag* diag) {
   stow_prepare_options prepare;
   stow_plan_options plan;
@@ -281,7 +299,8 @@ static stow_status make_way(way* w, const stowi_exec_blocks* blocks, stow_diag* 
   STOW_TRY(check_views(w, diag));
   STOW_TRY(stowi_plan_resizer_create(w->plan, w->graph, w->prepared->effects, w->allocator, diag,
                                      &w->resizer));
-  return stowi_exec_code_init(&w->code, &w->prepared->program, w->plan, w->allocator, diag);
+  STOW_TRY(stowi_exec_code_init(&w->code, &w->prepared->program, w->plan, w->allocator, diag));
+  return list_ports(w, diag);
 }
 
 // |wanted| has what a way is looked for by.
@@ -331,22 +350,22 @@ static bool home_value(const body* b, stow_value value) {
   const way* w = b->way;
   const stowi_exec_value* facts = &w->prepared->program.values[value];
   stowi_kernel_block_value* out = &b->values[value];
-  size_t input = input_index(w->graph, value);
-  size_t output = output_index(w->graph, value);
+  uint32_t input = w->ports[value].input;
+  uint32_t output = w->ports[value].output;
   stow_slot slot;
   *out = (stowi_kernel_block_value){.tensor = stowi_exec_tensor_of(facts->type)};
   if (stow_plan_value_slot(w->plan, value, &slot)) {
     out->at = slot.offset;
-    out->home = input != SIZE_MAX    ? STOWI_KERNEL_BLOCK_GATHER
-                : output != SIZE_MAX ? STOWI_KERNEL_BLOCK_SCATTER
-                                     : STOWI_KERNEL_BLOCK_SCRATCH;
-    out->index = (uint32_t)(input != SIZE_MAX ? input : output != SIZE_MAX ? output : 0);
-  } else if (input != SIZE_MAX) {
+    out->home = input != UINT32_MAX    ? STOWI_KERNEL_BLOCK_GATHER
+                : output != UINT32_MAX ? STOWI_KERNEL_BLOCK_SCATTER
+                                       : STOWI_KERNEL_BLOCK_SCRATCH;
+    out->index = input != UINT32_MAX ? input : output != UINT32_MAX ? output : 0;
+  } else if (input != UINT32_MAX) {
     out->home = STOWI_KERNEL_BLOCK_OPERAND;
-    out->index = (uint32_t)input;
-  } else if (output != SIZE_MAX) {
+    out->index = input;
+  } else if (output != UINT32_MAX) {
     out->home = STOWI_KERNEL_BLOCK_RESULT;
-    out->index = (uint32_t)output;
+    out->index = output;
   } else if (facts->parent != STOW_VALUE_NONE) {
     out->home = b->values[facts->parent].home;
     out->index = b->values[facts->parent].index;
