@@ -29,6 +29,12 @@ cat >"$work/private" <<'END'
 [suppress_variable]
   symbol_name_regexp = ^stowi_
   drop = yes
+# --drop-private-types compares names of files without folders, and takes src/exec/run/exec.h for include/stowage/exec.h.
+# It finds types that are pointed to but not shown by this label.
+[suppress_type]
+  label = Artificial private types suppression specification
+  source_location_not_regexp = /include/stowage/
+  drop = yes
 END
 
 changed=
@@ -36,13 +42,13 @@ for path in src/libstowage src/report/libstowage-report src/npy/libstowage-npy s
   name=$(basename $path)
   dump=tests/abi/$name.abi
   # Folders of sources say nothing about the interface.
-  abidw --headers-dir include --drop-private-types --drop-undefined-syms --suppressions "$work/private" --no-show-locs \
-    --no-corpus-path --no-comp-dir-path --no-elf-needed --no-architecture --no-write-default-sizes --type-id-style hash \
+  abidw --drop-undefined-syms --suppressions "$work/private" --no-show-locs --no-corpus-path \
+    --no-comp-dir-path --no-elf-needed --no-architecture --no-write-default-sizes --type-id-style hash \
     "$build/$path.so" | sed "s|^\(  <abi-instr .*path='\)[^']*/|\1|" >"$work/$name.abi"
   # A dump of nothing would equal another one of nothing.
   functions=$(grep -c '<function-decl' "$work/$name.abi") ||
     { echo "abi.sh: no functions in $build/$path.so: was it built with -g?" >&2; exit 2; }
-  if [ -f "$dump" ] && abidiff --harmless --redundant --suppressions "$work/private" "$dump" "$work/$name.abi" >"$work/diff" 2>&1; then
+  if [ -f "$dump" ] && abidiff --harmless --redundant "$dump" "$work/$name.abi" >"$work/diff" 2>&1; then
     echo "$name: $functions functions, as recorded"
     continue
   fi
