@@ -41,7 +41,7 @@ endfunction()
 
 # stowage_test(NAME [SLOW] ROOMS a b … SOURCES x.c … [ARGS …]): a test program of rooms and of all
 # that these know, and its CTest entry.
-# SLOW ones are skipped under valgrind.
+# SLOW ones are skipped under MSan.
 function(stowage_test name)
   cmake_parse_arguments(T "SLOW" "" "ROOMS;SOURCES;ARGS" ${ARGN})
   foreach(room IN LISTS T_ROOMS)

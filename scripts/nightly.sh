@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is too long for every commit, from a clean clone: valgrind, coverage, fuzzing, long random tests, mutations, four
+# What is too long for every commit, from a clean clone: MSan, coverage, fuzzing, long random tests, mutations, four
 # builds, adapters, all tests under clang's sanitizers, the README on a fresh Debian. Installs what it needs; takes about
 # an hour on two calm cores. `.ci/run` does the rest, and runs what is not slow under gcc's sanitizers.
 # Usage: scripts/nightly.sh [SECONDS_PER_FUZZER]
@@ -27,8 +27,8 @@ cmake --preset tsan >/dev/null
 cmake --build --preset tsan
 ctest --preset tsan -j2
 
-step 'tests under valgrind'
-sh scripts/valgrind.sh
+step 'unit tests under MSan'
+sh scripts/uninitialised.sh
 
 step 'coverage of src/'
 sh scripts/coverage.sh 95
