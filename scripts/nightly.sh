@@ -45,15 +45,29 @@ sh scripts/fresh-debian.sh
 step 'random graphs, plans and mistakes: the long versions'
 cmake --preset release >/dev/null
 cmake --build --preset release
-for test in analysis/test_elision_random place/test_strategies exec/test_exec_random \
-  exec/test_support_fma export/test_export_range plan/test_check_random plan/test_resize rewrite/test_parts \
-  rewrite/test_transposes rewrite/test_rewrite_random \
-  plan/test_check_features plan/test_check_wrong 'rewrite/test_near_misses --data tests/rewrite/near_misses'; do
-  echo "$test --long"
-  # shellcheck disable=SC2086 # a test and its options
-  build/release/tests/$test --long >build/long.log || { tail -n 40 build/long.log; exit 1; }
-  tail -n 1 build/long.log
-done
+long_test() { # TEST [OPTION]…, for xargs
+  test=$1
+  log=build/long-${test##*/}.log
+  shift
+  "build/release/tests/$test" --long "$@" >"$log" 2>&1 || { tail -n 40 "$log"; exit 255; }
+  echo "$test --long: $(tail -n 1 "$log")"
+}
+export -f long_test
+xargs -P "$(nproc)" -I '{}' bash -c 'long_test {}' <<'TESTS'
+exec/test_exec_random
+rewrite/test_rewrite_random
+plan/test_check_wrong
+plan/test_check_random
+export/test_export_range
+exec/test_support_fma
+analysis/test_elision_random
+place/test_strategies
+plan/test_check_features
+plan/test_resize
+rewrite/test_parts
+rewrite/test_transposes
+rewrite/test_near_misses --data tests/rewrite/near_misses
+TESTS
 
 step 'the action for CI, with its own build'
 python3 -B tests/package/test_action.py build/release/tools/stowage/stowage . --build
