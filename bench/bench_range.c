@@ -6,10 +6,12 @@
 // At each of N points, drawn at random, the model is also imported, rewritten and planned for that
 // shape alone. Prints a line for each: its values, the two arenas, ms of CPU of the two runs, and
 // whether bits are the same. Then values of the graph, the median time of a thousand moves to other
-// points, bytes allocated after the executor was made, and seconds to plan and to create it. Fails
-// if a bit differs.
+// points, also in parts of a run at these points (of the median, and of the shortest), bytes
+// allocated after the executor was made, and seconds to plan and to create it. Fails if a bit
+// differs.
 #define _XOPEN_SOURCE 700
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <stowage/exec.h>
@@ -265,7 +267,7 @@ static double measure_moves(const side* range) {
   return bench_median(samples, MOVES);
 }
 
-static bool visit(const arguments* a, const side* range, size_t point) {
+static bool visit(const arguments* a, const side* range, size_t point, double* out_ms) {
   int64_t values[MOST_RANGES], ordered[MOST_RANGES];
   stow_formula_point info = {.struct_size = sizeof(info)};
   stow_diag diag;
@@ -274,7 +276,7 @@ static bool visit(const arguments* a, const side* range, size_t point) {
   stow_diag_init(&diag);
   (void)stow_formula_describe_point(range->formula, point, &info);
   move_to(range, point, values);
-  double own_ms = run(range, &diag);
+  double own_ms = *out_ms = run(range, &diag);
   order_values(a, range->formula, values, ordered);
   bool is = compare(a, range, ordered, &arena, &ms);
   for (size_t i = 0; i < a->count; ++i) {
@@ -320,17 +322,21 @@ int main(int argc, char** argv) {
   heap.peak = live;
   double move = measure_moves(&range);
   printf("point\tarena\tarena alone\tms\tms alone\n");
+  static double runs[MOST_POINTS];
+  double shortest = HUGE_VAL;
   size_t different = 0;
   uint64_t seed = 1;
   for (size_t i = 0; i < a.points; ++i) {
-    different += visit(&a, &range, draw_point(&range, &seed)) ? 0 : 1;
+    different += visit(&a, &range, draw_point(&range, &seed), &runs[i]) ? 0 : 1;
+    shortest = runs[i] < shortest ? runs[i] : shortest;
   }
   uint32_t values = stow_graph_value_count(range.graph);
   printf("%" PRIu32
-         " values, %zu points; %.1f us to move, %.0f ns a value; %zu B allocated since; "
-         "planned in %.2f s, created in %.2f s; %zu different\n",
+         " values, %zu points; %.2f us to move, %.1f ns a value, %.3f %% of a run, %.3f %% of the "
+         "shortest; %zu B allocated since; planned in %.2f s, created in %.2f s; %zu different\n",
          values, stow_formula_point_count(range.formula), move, move * 1e3 / values,
-         heap.peak - live, planned - begun, created - planned, different);
+         move * 0.1 / bench_median(runs, a.points), move * 0.1 / shortest, heap.peak - live,
+         planned - begun, created - planned, different);
   end_side(&range);
   return different == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -228,6 +228,17 @@ stow_status stowi_graph_twin_bind(stowi_graph_twin* twin, const int64_t* values,
 
 const int64_t* stowi_graph_twin_point(const stow_graph* graph) { return graph->point; }
 
+void stowi_graph_twin_name(stowi_graph_twin* twin, stowi_graph_twin_namer name, void* user) {
+  for (size_t i = 0; i < twin->function_count; ++i) {
+    stowi_graph_twin_name(twin->functions[i], name, user);
+  }
+  for (size_t i = 0; i < twin->type_count; ++i) {
+    name(user, twin->bound[i].dims, twin->bound[i].rank * sizeof(twin->bound[i].dims[0]));
+  }
+  name(user, twin->point, twin->symbol_count * sizeof(twin->point[0]));
+  name(user, twin->graph->known.elements.data, twin->element_count * sizeof(twin->elements[0]));
+}
+
 void stowi_graph_twin_unbind(stowi_graph_twin* twin) {
   twin->graph->point = NULL;
   for (size_t i = 0; i < twin->function_count; ++i) {

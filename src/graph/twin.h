@@ -27,5 +27,9 @@ STOWI_SHARED stow_graph* stowi_graph_twin_graph(const stowi_graph_twin* twin);
 // The numbers that |graph| is bound to, one for each symbol; NULL if it is not a twin's, or not
 // bound.
 STOWI_SHARED const int64_t* stowi_graph_twin_point(const stow_graph* graph);
+// Names all numbers that a bind writes, |size| bytes at |at|; they stay there.
+typedef void (*stowi_graph_twin_namer)(void* user, void* at, size_t size);
+STOWI_SHARED void stowi_graph_twin_name(stowi_graph_twin* twin, stowi_graph_twin_namer name,
+                                        void* user);
 
 #endif  // STOWAGE_SRC_GRAPH_TWIN_H_

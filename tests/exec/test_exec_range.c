@@ -283,7 +283,7 @@ static void check_prices(const stowi_exec_program* program, const stowi_exec_pro
   }
 }
 
-// What kernels ask for at |point|, and what an executor that moves there is told.
+// What kernels ask for at |point|.
 static void check_scratch(const fixture* f, size_t point) {
   stow_graph* bound = bind(f, point);
   stow_prepared* own = NULL;
@@ -291,9 +291,7 @@ static void check_scratch(const fixture* f, size_t point) {
   CHECK(stow_prepare(bound, &f->prepare, heap(), NULL, &own) == STOW_OK);
   CHECK(stow_formula_point_values(f->formula, point, values));
   CHECK(stowi_exec_prepared_bind(f->prepared, values, NULL) == STOW_OK);
-  CHECK(stow_exec_set_point(f->exec, values, NULL) == STOW_OK);
   check_prices(stowi_exec_prepared_program(f->prepared), stowi_exec_prepared_program(own));
-  check_prices(f->exec->program, stowi_exec_prepared_program(own));
   stow_prepared_destroy(own);
   stow_graph_destroy(bound);
 }
@@ -321,26 +319,227 @@ TEST(LayersThatAreAlikeAreAskedOnce) {
   check_graph(LAYERS);
 }
 
+// ---------------------------------------------------------------------------------------------
+// Numbers that were noted are those that are computed
+
+static uint64_t mixed(uint64_t hash, uint64_t number) {
+  return (hash ^ number) * UINT64_C(0x9E3779B97F4A7C15) + (hash >> 29);
+}
+
+static uint64_t of_pointer(const void* pointer) { return (uint64_t)(uintptr_t)pointer; }
+
+static uint64_t of_body(const stowi_kernel_block_body* body) {
+  uint64_t hash = body == NULL ? 0 : mixed(body->rows, body->bytes);
+  for (size_t i = 0; body != NULL && i < body->value_count; ++i) {
+    const stowi_kernel_block_value* value = &body->values[i];
+    hash = mixed(mixed(mixed(hash, value->home), value->index), value->at);
+    for (uint32_t k = 0; k < value->tensor.rank; ++k) {
+      hash = mixed(hash, (uint64_t)value->tensor.dims[k]);
+    }
+  }
+  for (size_t i = 0; body != NULL && i < body->step_count; ++i) {
+    const stowi_kernel_block_step* step = &body->steps[i];
+    hash = mixed(mixed(mixed(hash, step->variant), step->scratch_at), step->scratch_size);
+  }
+  return hash;
+}
+
+static uint64_t of_cuts(const stowi_kernel_block_cut* cuts, size_t count) {
+  uint64_t hash = count;
+  for (size_t i = 0; i < count; ++i) {
+    hash = mixed(mixed(mixed(hash, cuts[i].row), cuts[i].slice), cuts[i].pieces);
+    hash = mixed(mixed(mixed(hash, cuts[i].pitch), cuts[i].slices), cuts[i].divide);
+  }
+  return hash;
+}
+
+// What a run reads of a node.
+static uint64_t of_node(const stow_exec* exec, stow_node node) {
+  const stowi_exec_step* step = &exec->program->steps[node];
+  stow_slot scratch = exec->code.scratch[node];
+  uint64_t hash = mixed(mixed(scratch.offset, scratch.size), exec->code.variants[node]);
+  if (step->op == STOW_OP_BLOCKS) {
+    const stowi_kernel_blocks* blocks = step->kernel.user;
+    const stowi_kernel_block_size* size = &blocks->sizes[exec->code.variants[node]];
+    hash = mixed(mixed(hash, blocks->groups), blocks->rows);
+    hash = mixed(mixed(hash, of_cuts(blocks->operands, step->operand_count)),
+                 of_cuts(blocks->results, step->result_count));
+    hash = mixed(mixed(hash, of_body(size->body)), of_body(size->tail));
+  }
+  return hash;
+}
+
+static uint64_t of_value(const stow_exec* exec, stow_value value) {
+  const stowi_exec_value* facts = &exec->program->values[value];
+  const stowi_exec_value_place* place = &exec->places[value];
+  const stow_tensor* tensor = &exec->frame.tensors[value];
+  uint64_t hash = mixed(mixed(facts->bytes, facts->parent), facts->distance);
+  hash = mixed(hash, of_pointer(stowi_exec_data(exec, value)));
+  hash = mixed(hash, (uint64_t)place->has_slot | (uint64_t)place->is_consumed << 1 |
+                         (uint64_t)place->is_set << 2 | (uint64_t)place->is_bound << 3);
+  for (uint32_t i = 0; i < tensor->rank; ++i) {
+    hash = mixed(mixed(hash, (uint64_t)tensor->dims[i]), (uint64_t)tensor->strides[i]);
+    hash = mixed(hash, (uint64_t)facts->type->dims[i]);
+  }
+  for (size_t i = 0; i < 4 && stow_graph_is_known(exec->graph, value); ++i) {
+    hash = mixed(hash, (uint64_t)stow_graph_known(exec->graph, value, i));
+  }
+  return hash;
+}
+
+#define MOST_STATE 256
+
+// Everything that depends on the shape, in order: values, nodes, the rest.
+static size_t take_state(const stow_exec* exec, uint64_t out[MOST_STATE]) {
+  size_t count = 0;
+  for (stow_value value = 0; value < exec->program->value_count; ++value) {
+    out[count++] = of_value(exec, value);
+  }
+  for (stow_node node = 0; node < exec->program->node_count; ++node) {
+    out[count++] = of_node(exec, node);
+  }
+  for (size_t i = 0; i < exec->code.count; ++i) {
+    const stowi_exec_instruction* own = &exec->code.instructions[i];
+    out[count++] = mixed(mixed(mixed(own->action, own->node), own->target), own->at);
+  }
+  for (size_t i = 0; i < exec->range->symbol_count; ++i) {
+    size_t symbol = exec->range->symbols[i];
+    out[count++] = mixed((uint64_t)exec->range->values[i], (uint64_t)exec->range->numbers[symbol]);
+    out[count++] = (uint64_t)stowi_graph_twin_point(exec->graph)[symbol];
+  }
+  out[count++] = of_pointer(exec->plan);
+  return count;
+}
+
+static void move(const fixture* f, size_t point) {
+  int64_t values[STOW_MAX_RANK];
+  for (stow_value value = 0; value < f->exec->program->value_count; ++value) {
+    if (f->exec->program->values[value].is_input) {
+      stow_tensor tensor;
+      CHECK(stow_exec_fill(f->exec, value, NULL, &tensor) == STOW_OK);  // it is set until the move
+    }
+  }
+  CHECK(stow_formula_point_values(f->formula, point, values));
+  CHECK(stow_exec_set_point(f->exec, values, NULL) == STOW_OK);
+}
+
+// The same executor is made to compute them, since places are addresses.
+static void check_moves(const char* text, stow_io_policy io) {
+  static uint64_t computed[64][MOST_STATE], noted[MOST_STATE];
+  test_random random = {3};
+  fixture f;
+  begin(&f, text);
+  f.plan.io = io;
+  f.plan.params = io == STOW_IO_KEEP;
+  REQUIRE(make(&f, heap()) == STOW_OK);
+  stowi_exec_range* range = f.exec->range;
+  stowi_exec_changes* changes = range->changes;
+  size_t points = stow_formula_point_count(f.formula);
+  REQUIRE(changes != NULL && points <= 64 && points > 1);
+  REQUIRE(f.exec->program->value_count + f.exec->program->node_count + f.exec->code.count + 8 <
+          MOST_STATE);
+  range->changes = NULL;
+  for (size_t i = 0; i < points; ++i) {
+    size_t point = (i + 1) % points;  // none is where the executor is
+    move(&f, point);
+    (void)take_state(f.exec, computed[point]);
+  }
+  range->changes = changes;
+  size_t at = 0;
+  for (size_t i = 0; i < 200; ++i) {
+    size_t point = (size_t)test_random_below(&random, points);
+    if (point == at) {
+      continue;  // nothing would move
+    }
+    move(&f, at = point);
+    size_t count = take_state(f.exec, noted);
+    for (size_t k = 0; k < count; ++k) {
+      test_check(noted[k] == computed[point][k], __FILE__, __LINE__,
+                 "point %zu: entry %zu of the state differs", point, k);
+    }
+  }
+  end(&f);
+}
+
 // All variants of convolutions of several kinds, which have other prices at each size.
-TEST(KernelsAreAskedOnceForEachShape) {
+#define CONVOLUTIONS                                                              \
+  "graph @g {\n range ?h = 1..24\n"                                               \
+  "%0 = input \"x\" : f32[1, 8, ?h, 12]\n"                                        \
+  "%1 = param \"w\" : f32[16, 8, 3, 3]\n %2 = param \"v\" : f32[4, 16, 1, 1]\n"   \
+  "%3 = conv(%0, %1) {pads = [1, 1, 1, 1]} : f32[1, 16, ?h, 12]\n"                \
+  "%4 = conv(%3, %2) : f32[1, 4, ?h, 12]\n"                                       \
+  "%5 = conv(%3, %2) {strides = [2, 2]} : f32[1, 4, ?(floor_div(h + 1, 2)), 6]\n" \
+  "%6 = softmax(%4) {axis = 1} : f32[1, 4, ?h, 12]\n return %5, %6\n}\n"
+
+// Heads of each image, of which some lie beside each other, and a mask for each image.
+#define HEADS                                                                                    \
+  "graph @heads {\n range ?b = 1..3\n range ?n = 8..160/8\n"                                     \
+  "function @attend {\n %0 = input \"q\" : f32[?rows, 16]\n %1 = input \"k\" : f32[16, ?n]\n"    \
+  "  %2 = input \"v\" : f32[?n, 16]\n %3 = input \"m\" : f32[1, ?n]\n"                           \
+  "  %4 = matmul(%0, %1) : f32[?rows, ?n]\n %5 = add(%4, %3) : f32[?rows, ?n]\n"                 \
+  "  %6 = softmax(%5) : f32[?rows, ?n]\n %7 = matmul(%6, %2) : f32[?rows, 16]\n  return %7\n}\n" \
+  "function @flip {\n %0 = input \"x\" : f32[?b, ?rows]\n %1 = exp(%0) : f32[?b, ?rows]\n"       \
+  "  %2 = mul(%1, %0) : f32[?b, ?rows]\n return %2\n}\n"                                         \
+  "%0 = input \"q\" : f32[?b, 2, ?n, 16]\n %1 = input \"k\" : f32[?b, 2, 16, ?n]\n"              \
+  "%2 = input \"m\" : f32[?b, 1, 1, ?n]\n"                                                       \
+  "%3 = blocks(%0, %1, %0, %2) {function = \"attend\", over = [2, 2, 3], "                       \
+  "divide = [1, 1, 1, 2]} : f32[?b, 2, ?n, 16]\n"                                                \
+  "%4 = reduce(%3) {axes = [1, 3], keepdims = false, op = \"sum\"} : f32[?b, ?n]\n"              \
+  "%5 = blocks(%4) {function = \"flip\", over = [0, 1, 2]} : f32[?b, ?n]\n return %3, %5\n}\n"
+
+// Parts that are views, and nothing at a length of 0; an input that is not overwritten there; a
+// shape as data.
+#define PARTS                                                            \
+  "graph @parts {\n range ?n = 0..12\n"                                  \
+  "%0 = input \"x\" : f32[4, ?n]\n %1 = input \"y\" : f32[8]\n"          \
+  "%2 = relu(%0) : f32[4, ?n]\n"                                         \
+  "%3 = slice(%2) {starts = [2], ends = [4], axes = [0]} : f32[2, ?n]\n" \
+  "%4 = exp(%3) : f32[2, ?n]\n %5 = shape(%4) : i64[2]\n"                \
+  "%6 = cast(%5) : f32[2]\n"                                             \
+  "%7 = relu(%1) : f32[8]\n return %4, %6, %7\n}\n"
+
+// What is moved aside lies further on with each length: code that changes.
+#define SWAP                                                                               \
+  "graph @swap {\n range ?n = 1..40\n %0 = constant \"t\" {data = [3]} : i64[]\n"          \
+  "%1 = input \"a\" : f32[?n]\n %2 = input \"b\" : f32[?n]\n %3 = input \"c\" : f32[?n]\n" \
+  "%9, %10, %11 = loop(%0, _, %1, %2, %3) {\n"                                             \
+  "  %4, %5, %6, %7, %8 = args() : i64[], bool[], f32[?n], f32[?n], f32[?n]\n"             \
+  "  yield %5, %8, %6, %7 } : f32[?n], f32[?n], f32[?n]\n"                                 \
+  "return %9, %10, %11\n}\n"
+
+// A weight that is as long as the input, and that the caller binds.
+#define LONG_WEIGHT                                             \
+  "graph @g {\n range ?n = 1..9\n %0 = input \"x\" : f32[?n]\n" \
+  "%1 = param \"w\" : f32[?n]\n %2 = add(%0, %1) : f32[?n]\n return %2\n}\n"
+
+TEST(NotedNumbersAreThoseThatAreComputed) {
+  static const char* const texts[] = {CHAIN, ATTENTION, IMAGE, LAYERS,     CONVOLUTIONS,
+                                      HEADS, PARTS,     SWAP,  LONG_WEIGHT};
+  for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); ++i) {
+    check_moves(texts[i], STOW_IO_KEEP);
+    check_moves(texts[i], STOW_IO_CONSUME);
+  }
+}
+
+TEST(HeadsPartsAndLoops) {
+  check_graph(HEADS);
+  check_graph(PARTS);
+  check_graph(SWAP);
+}
+
+// More numbers than are worth their room: the same bits, which are computed at each move.
+TEST(RangesOfManyPointsAreComputed) {
   fixture f;
   begin(&f,
-        "graph @g {\n range ?h = 1..24\n"
-        "%0 = input \"x\" : f32[1, 8, ?h, 12]\n"
-        "%1 = param \"w\" : f32[16, 8, 3, 3]\n %2 = param \"v\" : f32[4, 16, 1, 1]\n"
-        "%3 = conv(%0, %1) {pads = [1, 1, 1, 1]} : f32[1, 16, ?h, 12]\n"
-        "%4 = conv(%3, %2) : f32[1, 4, ?h, 12]\n"
-        "%5 = conv(%3, %2) {strides = [2, 2]} : f32[1, 4, ?(floor_div(h + 1, 2)), 6]\n"
-        "%6 = softmax(%4) {axis = 1} : f32[1, 4, ?h, 12]\n return %5, %6\n}\n");
+        "graph @g {\n range ?a = 1..240\n range ?b = 1..240\n"
+        "%0 = input \"x\" : f32[?a, ?b]\n %1 = relu(%0) : f32[?a, ?b]\n"
+        "%2 = concat(%1, %0) {axis = 0} : f32[?(2 * a), ?b]\n"
+        "%3 = concat(%1, %0) {axis = 1} : f32[?a, ?(2 * b)]\n"
+        "%4 = transpose(%3) {perm = [1, 0]} : f32[?(2 * b), ?a]\n return %2, %4\n}\n");
   REQUIRE(make(&f, heap()) == STOW_OK);
-  CHECK(f.exec->range->prices != NULL);
-  size_t told = 0;
-  for (stow_node node = 0; node < f.exec->program->node_count; ++node) {
-    told += f.exec->program->steps[node].is_told;
-  }
-  CHECK(told >= 3);
-  for (size_t point = 0; point < stow_formula_point_count(f.formula); ++point) {
-    check_scratch(&f, point * 7 % stow_formula_point_count(f.formula));
+  CHECK(f.exec->range->changes == NULL);
+  for (size_t point = 0; point < 8; ++point) {
+    run_at(&f, point * 8219, false);
   }
   end(&f);
 }

@@ -370,17 +370,23 @@ static bool is_in_order(const stowi_exec_code* code, const stow_plan* plan) {
 
 stow_status stowi_exec_code_fill(stowi_exec_code* code, const stowi_exec_program* program,
                                  const stow_plan* plan, stow_diag* diag) {
+  coder c = {.program = program, .code = code};
+  if (program->node_count != 0) {
+    memset(code->scratch, 0, program->node_count * sizeof(code->scratch[0]));
+  }
+  find_scratch(&c, plan);
+  choose_variants(&c);
+  return stowi_exec_code_fill_order(code, program, plan, diag);
+}
+
+stow_status stowi_exec_code_fill_order(stowi_exec_code* code, const stowi_exec_program* program,
+                                       const stow_plan* plan, stow_diag* diag) {
   coder c = {.program = program,
              .graph = program->graph,
              .plan = plan,
              .code = code,
              .status = STOW_OK,
              .inside = STOW_REGION_BODY};
-  if (program->node_count != 0) {
-    memset(code->scratch, 0, program->node_count * sizeof(code->scratch[0]));
-  }
-  find_scratch(&c, plan);
-  choose_variants(&c);
   if (is_in_order(code, plan)) {
     return STOW_OK;
   }

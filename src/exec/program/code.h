@@ -92,6 +92,10 @@ void stowi_exec_code_free(stowi_exec_code* code);
 stow_status stowi_exec_code_fill(stowi_exec_code* code, const stowi_exec_program* program,
                                  const stow_plan* plan, stow_diag* diag);
 
+// The same of the instructions alone: scratch and variants are those of |plan|.
+stow_status stowi_exec_code_fill_order(stowi_exec_code* code, const stowi_exec_program* program,
+                                       const stow_plan* plan, stow_diag* diag);
+
 // Bytes of scratch that a `yield` needs to move values aside; 0 for other nodes. False if that
 // overflows.
 bool stowi_exec_code_aside(const stowi_exec_program* program, stow_node node, uint64_t* out_bytes);

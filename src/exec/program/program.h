@@ -61,7 +61,6 @@ typedef struct stowi_exec_step {
   uint32_t seed;         // that its random numbers begin at: the node, unless a clause says so
   bool is_bounded;       // dims of its results are computed again in each run
   bool is_steady;        // all its values are
-  bool is_told;          // its prices come from a table (exec/run/prices.c)
   // If dims change: an earlier step that always has the same dims, views and prices as this one;
   // STOW_NODE_NONE: there is none.
   stow_node like;

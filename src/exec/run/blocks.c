@@ -622,3 +622,50 @@ stow_status stowi_exec_blocks_of(stowi_exec_blocks* blocks, stow_node node, uint
   *out_data = &n->data;
   return STOW_OK;
 }
+
+// ---------------------------------------------------------------------------------------------
+// What changes
+
+static void name_node(node_data* n, stowi_exec_changes* changes) {
+  stowi_exec_changes_name(changes, &n->data.groups, sizeof(n->data.groups));
+  stowi_exec_changes_name(changes, &n->data.rows, sizeof(n->data.rows));
+  stowi_exec_changes_name(changes, n->operands, n->operand_count * sizeof(n->operands[0]));
+  stowi_exec_changes_name(changes, n->results, n->result_count * sizeof(n->results[0]));
+  for (size_t i = 0; i < STOWI_EXEC_MOST_SIZES; ++i) {
+    stowi_exec_changes_name(changes, (void*)&n->sizes[i].body, sizeof(n->sizes[i].body));
+    stowi_exec_changes_name(changes, (void*)&n->sizes[i].tail, sizeof(n->sizes[i].tail));
+  }
+}
+
+static void name_body(body* b, stowi_exec_changes* changes) {
+  stowi_exec_changes_name(changes, &b->data.rows, sizeof(b->data.rows));
+  stowi_exec_changes_name(changes, &b->data.bytes, sizeof(b->data.bytes));
+  for (size_t i = 0; i < b->data.value_count; ++i) {
+    stowi_kernel_block_value* value = &b->values[i];
+    stowi_exec_changes_name(changes, value->tensor.dims,
+                            value->tensor.rank * sizeof(value->tensor.dims[0]));
+    stowi_exec_changes_name(changes, &value->home, sizeof(value->home));
+    stowi_exec_changes_name(changes, &value->index, sizeof(value->index));
+    stowi_exec_changes_name(changes, &value->at, sizeof(value->at));
+  }
+  for (size_t i = 0; i < b->data.step_count; ++i) {
+    stowi_exec_changes_name(changes, &b->steps[i].variant, sizeof(b->steps[i].variant));
+    stowi_exec_changes_name(changes, &b->steps[i].scratch_at, sizeof(b->steps[i].scratch_at));
+    stowi_exec_changes_name(changes, &b->steps[i].scratch_size, sizeof(b->steps[i].scratch_size));
+  }
+}
+
+void stowi_exec_blocks_name(stowi_exec_blocks* blocks, stowi_exec_changes* changes) {
+  if (blocks == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < blocks->nodes.count; ++i) {
+    name_node(blocks->nodes.data[i], changes);
+  }
+  for (size_t i = 0; i < blocks->bodies.count; ++i) {
+    name_body(blocks->bodies.data[i], changes);
+  }
+  for (size_t i = 0; i < blocks->ways.count; ++i) {
+    stowi_exec_blocks_name(blocks->ways.data[i]->prepared->blocks, changes);
+  }
+}

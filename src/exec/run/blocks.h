@@ -6,6 +6,7 @@
 #include <stowage/exec.h>
 
 #include "exec/kernels/blocks/blocks.h"
+#include "exec/run/changes.h"
 
 typedef struct stowi_exec_blocks stowi_exec_blocks;
 
@@ -18,6 +19,8 @@ void stowi_exec_blocks_destroy(stowi_exec_blocks* blocks);
 // The graph has other numbers: what nodes are run with is found again by stowi_exec_blocks_of, for
 // each of them, in the same order. NULL is fine.
 void stowi_exec_blocks_measure(stowi_exec_blocks* blocks);
+// Names all numbers that measuring changes and runs read. NULL is fine.
+void stowi_exec_blocks_name(stowi_exec_blocks* blocks, stowi_exec_changes* changes);
 
 // What |node| is run with, owned by |blocks|, and how many sizes of blocks that has, the largest
 // first: at most STOWI_EXEC_MOST_SIZES. Bit k of |packed|: operand k is packed if it is

@@ -129,7 +129,7 @@ static stow_status create_all(stow_exec* exec, const stow_formula* formula, stow
   STOW_TRY(stowi_exec_place(exec, diag));
   STOW_TRY(stowi_exec_carry_create(exec, diag));
   if (exec->range != NULL) {
-    return stowi_exec_range_watch(exec, diag);
+    return stowi_exec_range_end(exec, diag);
   }
   return exec->options.paranoid
              ? stowi_exec_paranoia_create(exec->plan, exec->allocator, diag, &exec->paranoia)

@@ -19,12 +19,13 @@
 
 // Where a value's bytes are, and whether they are those of the coming run.
 typedef struct stowi_exec_value_place {
-  bool has_slot : 1;
-  bool is_set : 1;       // a boundary value has the bytes that it should have
-  bool is_consumed : 1;  // a run destroys them
-  bool is_bound : 1;     // the caller has given it bytes
-  const void* source;    // a weight's data, or an input's known value; NULL: none
-  uint64_t bound_size;   // bytes that the caller has given
+  bool has_slot;
+  bool is_set;          // a boundary value has the bytes that it should have
+  bool is_consumed;     // a run destroys them
+  bool is_bound;        // the caller has given it bytes
+  const void* source;   // a weight's data, or an input's known value; NULL: none
+  uint64_t bound_size;  // bytes that the caller has given
+  uint64_t offset;      // of its slot, in the arena
 } stowi_exec_value_place;
 
 // Where a loop stands.
@@ -54,12 +55,15 @@ typedef struct stowi_exec_range {
   const stow_formula* formula;
   stow_prepared* own;  // like the caller's, at the point
   stowi_plan_mover* mover;
-  stowi_exec_prices* prices;  // at every point; NULL: kernels are asked at each
-  stow_plan* watched;         // the plan at the point, for poison and paranoia; else NULL
-  size_t point;               // SIZE_MAX: none, since a call failed
-  size_t last;                // that fits
-  bool is_told;               // the caller has set the point since the last run
-  uint64_t capacity;          // bytes of the arena
+  // All numbers at every point that fits; NULL: they are computed at each.
+  stowi_exec_changes* changes;
+  size_t open_count;  // with |changes|: values that are open
+  stow_value* open;
+  stow_plan* watched;  // the plan at the point, for poison and paranoia; else NULL
+  size_t point;        // SIZE_MAX: none, since a call failed
+  size_t last;         // that fits
+  bool is_told;        // the caller has set the point since the last run
+  uint64_t capacity;   // bytes of the arena
   uint64_t alignment;
   size_t symbol_count;   // with ranges
   size_t* symbols;       // their indices in the graph
@@ -113,13 +117,20 @@ stow_status stowi_exec_make_arena(stow_exec* exec, stow_diag* diag);
 stow_status stowi_exec_place(stow_exec* exec, stow_diag* diag);
 // The same where plan and dims have changed: weights stay where they are, inputs must be set again.
 stow_status stowi_exec_place_again(stow_exec* exec, stow_diag* diag);
+// Whether more than a shape decides where the value is, or its dims: the caller, or a run.
+bool stowi_exec_is_open(const stow_exec* exec, stow_value value);
+// Names all numbers of places that change with the shape, and of tensors that are not open.
+void stowi_exec_place_name(stow_exec* exec, stowi_exec_changes* changes);
+// After these were set: gives |open| values their places, as stowi_exec_place_again does.
+void stowi_exec_place_open(stow_exec* exec, const stow_value* open, size_t count);
 
 // Executors of a range (range.c): proves the plan, and makes what is needed besides what every
 // executor has. Freed also after a failure.
 stow_status stowi_exec_range_begin(stow_exec* exec, const stow_formula* formula, stow_diag* diag);
 void stowi_exec_range_destroy(stow_exec* exec);
-// Makes what poison and paranoia need at the present point.
-stow_status stowi_exec_range_watch(stow_exec* exec, stow_diag* diag);
+// All else is made: notes the numbers of every point, and makes what poison and paranoia need at
+// the last one.
+stow_status stowi_exec_range_end(stow_exec* exec, stow_diag* diag);
 // Moves to the point at which |value| has the dims of |tensor|, if there is one that they tell,
 // with what is carried over; symbols that neither tells stay. False if there is none.
 bool stowi_exec_range_follow(stow_exec* exec, stow_value value, const stow_tensor* tensor,

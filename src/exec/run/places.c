@@ -62,21 +62,27 @@ static bool is_elsewhere(const stow_exec* exec, stow_value value) {
   return !place->has_slot && (place->is_bound || place->source != NULL);
 }
 
+static void put_in_place(stow_exec* exec, stow_value value) {
+  const stowi_exec_value_place* place = &exec->places[value];
+  if (!is_elsewhere(exec, value)) {
+    tensor_of(exec, value)->data = facts_of(exec, value)->bytes == 0 ? stowi_exec_nothing
+                                   : place->has_slot                 ? exec->base + place->offset
+                                                                     : NULL;
+  }
+}
+
 static stow_status put_in_slot(stow_exec* exec, stow_value value, stow_diag* diag) {
   const stowi_exec_value* facts = facts_of(exec, value);
   stowi_exec_value_place* place = &exec->places[value];
   stow_slot slot;
   place->has_slot = stow_plan_value_slot(exec->plan, value, &slot);
+  place->offset = slot.offset;
   if (place->has_slot && slot.size < facts->bytes) {
     return stowi_fail(diag, STOW_ERR_VIOLATION,
                       "%s needs %" PRIu64 " bytes, but its slot has %" PRIu64,
                       stowi_exec_words_value(exec->graph, value).text, facts->bytes, slot.size);
   }
-  if (!is_elsewhere(exec, value)) {
-    tensor_of(exec, value)->data = facts->bytes == 0 ? stowi_exec_nothing
-                                   : place->has_slot ? exec->base + slot.offset
-                                                     : NULL;
-  }
+  put_in_place(exec, value);
   stowi_exec_code_stride(exec->plan, value, tensor_of(exec, value));
   return STOW_OK;
 }
@@ -273,13 +279,19 @@ static void check_bound(stow_exec* exec, stow_value value) {
   }
 }
 
+// A weight that is not in the arena.
+static bool is_staying(const stow_exec* exec, stow_value value) {
+  const stowi_exec_value* facts = facts_of(exec, value);
+  bool is_weight = facts->is_boundary && !facts->is_input;
+  return facts->packed_bytes != 0 || (is_weight && !exec->places[value].has_slot);
+}
+
 stow_status stowi_exec_place_again(stow_exec* exec, stow_diag* diag) {
   for (stow_value value = 0; value < exec->program->value_count; ++value) {
     const stowi_exec_value* facts = facts_of(exec, value);
     stowi_exec_value_place* place = &exec->places[value];
-    bool is_weight = facts->is_boundary && !facts->is_input;
-    if (facts->packed_bytes != 0 || (is_weight && !place->has_slot)) {
-      continue;  // it stays
+    if (is_staying(exec, value)) {
+      continue;
     }
     check_bound(exec, value);
     STOW_TRY(put_in_slot(exec, value, diag));
@@ -297,6 +309,55 @@ stow_status stowi_exec_place_again(stow_exec* exec, stow_diag* diag) {
   }
   exec->is_moved = true;
   return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The same with numbers that were noted
+
+bool stowi_exec_is_open(const stow_exec* exec, stow_value value) {
+  const stowi_exec_value* facts = facts_of(exec, value);
+  return !is_staying(exec, value) && (facts->is_boundary || facts->is_output || facts->is_bounded);
+}
+
+void stowi_exec_place_name(stow_exec* exec, stowi_exec_changes* changes) {
+  for (stow_value value = 0; value < exec->program->value_count; ++value) {
+    const stowi_exec_value* facts = facts_of(exec, value);
+    stowi_exec_value_place* place = &exec->places[value];
+    stow_tensor* tensor = tensor_of(exec, value);
+    stowi_exec_changes_name(changes, &place->has_slot, sizeof(place->has_slot));
+    stowi_exec_changes_name(changes, &place->is_consumed, sizeof(place->is_consumed));
+    if (stowi_exec_is_open(exec, value)) {
+      stowi_exec_changes_name(changes, &place->offset, sizeof(place->offset));
+      continue;
+    }
+    if (!is_staying(exec, value)) {
+      stowi_exec_changes_name(changes, (void*)&tensor->data, sizeof(tensor->data));
+    }
+    if (!facts->is_steady) {
+      stowi_exec_changes_name(changes, tensor->dims, tensor->rank * sizeof(tensor->dims[0]));
+    }
+  }
+}
+
+void stowi_exec_place_open(stow_exec* exec, const stow_value* open, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    stow_value value = open[i];
+    const stowi_exec_value* facts = facts_of(exec, value);
+    stowi_exec_value_place* place = &exec->places[value];
+    stow_tensor* tensor = tensor_of(exec, value);
+    if (!facts->is_steady) {
+      memcpy(tensor->dims, facts->type->dims, tensor->rank * sizeof(tensor->dims[0]));
+    }
+    check_bound(exec, value);
+    put_in_place(exec, value);
+    if (facts->is_input && place->has_slot) {
+      place->is_set = false;
+      if (place->source != NULL) {
+        put(exec, value, nobody);
+      }
+    }
+  }
+  exec->is_moved = true;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -549,7 +549,7 @@ static stow_status measure_node(preparer* p, stow_node node) {
   } else {
     if (step->like != STOW_NODE_NONE) {
       copy_prices(p, node);
-    } else if (!step->is_told) {
+    } else {
       STOW_TRY(measure_kernel(p, node));
     }
     if (step->kernel.scratch == NULL) {

@@ -56,18 +56,6 @@ stow_status stowi_exec_prepared_measure(stow_prepared* prepared, stow_diag* diag
 // A prepared object like |prepared|, which may change on its own. Packed weights are not shared.
 stow_status stowi_exec_prepared_copy(const stow_prepared* prepared, stow_allocator allocator,
                                      stow_diag* diag, stow_prepared** out_prepared);
-// Prices of all steps that are asked, at every point of a range (prices.c). NULL: there are none,
-// or too many. First they are noted at each point, false: one is too large for a table; then, if
-// that is worth its room, |prepared| is no longer asked, but told.
-typedef struct stowi_exec_prices stowi_exec_prices;
-stow_status stowi_exec_prices_create(const stow_prepared* prepared, size_t point_count,
-                                     stow_allocator allocator, stow_diag* diag,
-                                     stowi_exec_prices** out_prices);
-void stowi_exec_prices_destroy(stowi_exec_prices* prices);
-bool stowi_exec_prices_note(stowi_exec_prices* prices, const stow_prepared* prepared, size_t point);
-stow_status stowi_exec_prices_finish(stowi_exec_prices* prices, stow_prepared* prepared,
-                                     stow_diag* diag, bool* out_is_worth);
-void stowi_exec_prices_tell(const stowi_exec_prices* prices, stow_prepared* prepared, size_t point);
 // stow_prepare with variants that |choose| chooses; NULL: what fits into the plan.
 stow_status stowi_exec_prepare(const stow_graph* graph, const stow_prepare_options* options,
                                stowi_exec_choose choose, void* user, stow_allocator allocator,

@@ -1,6 +1,7 @@
 // Executors of a range of shapes. Kernels, code and arena are made once; at another point, sizes
 // are evaluated, offsets follow from the formula plan, and tensors get their dims and places. All
-// points are visited once when the executor is made, so that nothing needs to be allocated later.
+// points are visited when the executor is made: what needs memory has it then, and what changes is
+// noted, so that a move only sets numbers (changes.c).
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,21 +45,13 @@ static stow_status measure(stow_exec* exec, size_t point, stow_diag* diag) {
   for (size_t i = 0; i < range->symbol_count; ++i) {
     range->numbers[range->symbols[i]] = range->values[i];
   }
-  if (range->prices != NULL) {
-    stowi_exec_prices_tell(range->prices, range->own, point);
-  }
   STOW_TRY(stowi_exec_prepared_bind(range->own, range->numbers, diag));
   return stowi_plan_mover_to(range->mover, point, diag, &exec->plan);
 }
 
-// The first visit of a point; |*prices| is NULL once they do not fit into a table.
-static stow_status explore(stow_exec* exec, size_t point, stowi_exec_prices** prices,
-                           stow_diag* diag) {
+// The first visit of a point.
+static stow_status explore(stow_exec* exec, size_t point, stow_diag* diag) {
   STOW_TRY(measure(exec, point, diag));
-  if (*prices != NULL && !stowi_exec_prices_note(*prices, exec->range->own, point)) {
-    stowi_exec_prices_destroy(*prices);
-    *prices = NULL;
-  }
   for (stow_value value = 0; value < exec->program->value_count; ++value) {
     uint64_t bytes = exec->program->values[value].bytes;
     uint64_t* most = &exec->range->most_bytes[value];
@@ -95,10 +88,6 @@ static stow_status watch(stow_exec* exec, size_t point, stow_diag* diag) {
   return exec->options.paranoid
              ? stowi_exec_paranoia_create(exec->plan, exec->allocator, diag, &exec->paranoia)
              : STOW_OK;
-}
-
-stow_status stowi_exec_range_watch(stow_exec* exec, stow_diag* diag) {
-  return watch(exec, exec->range->point, diag);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -151,24 +140,6 @@ static stow_status find_capacity(stow_exec* exec, stow_diag* diag) {
                                                range->capacity, least);
 }
 
-static stow_status explore_all(stow_exec* exec, stowi_exec_prices** prices, stow_diag* diag) {
-  stowi_exec_range* range = exec->range;
-  size_t count = stow_formula_point_count(range->formula);
-  bool is_worth = false;
-  STOW_TRY(stowi_exec_prices_create(range->own, count, exec->allocator, diag, prices));
-  for (size_t point = 0; point < count; ++point) {
-    STOW_TRY(explore(exec, point, prices, diag));
-  }
-  if (*prices != NULL) {
-    STOW_TRY(stowi_exec_prices_finish(*prices, range->own, diag, &is_worth));
-  }
-  if (is_worth) {
-    range->prices = *prices;
-    *prices = NULL;
-  }
-  return STOW_OK;
-}
-
 stow_status stowi_exec_range_begin(stow_exec* exec, const stow_formula* formula, stow_diag* diag) {
   if (exec->prepared->twin == NULL) {
     return stowi_fail(diag, STOW_ERR_INVALID_ARGUMENT,
@@ -188,10 +159,9 @@ stow_status stowi_exec_range_begin(stow_exec* exec, const stow_formula* formula,
                                    &range->mover));
   range->most_bytes = STOWI_ARRAY_ZERO(exec->allocator, uint64_t, exec->program->value_count);
   STOW_TRY(stowi_need_memory(range->most_bytes != NULL, diag));
-  stowi_exec_prices* prices = NULL;
-  stow_status status = explore_all(exec, &prices, diag);
-  stowi_exec_prices_destroy(prices);
-  STOW_TRY(status);
+  for (size_t point = 0; point < stow_formula_point_count(formula); ++point) {
+    STOW_TRY(explore(exec, point, diag));
+  }
   STOW_TRY(measure(exec, range->last, diag));
   range->point = range->last;
   return STOW_OK;
@@ -204,7 +174,8 @@ void stowi_exec_range_destroy(stow_exec* exec) {
   }
   stow_plan_destroy(range->watched);
   stowi_plan_mover_destroy(range->mover);
-  stowi_exec_prices_destroy(range->prices);
+  stowi_exec_changes_destroy(range->changes);
+  STOWI_ARRAY_FREE(exec->allocator, range->open, range->open_count);
   STOWI_ARRAY_FREE(exec->allocator, range->most_bytes, exec->program->value_count);
   stow_prepared_destroy(range->own);
   STOWI_ARRAY_FREE(exec->allocator, range->symbols, range->symbol_count);
@@ -216,6 +187,23 @@ void stowi_exec_range_destroy(stow_exec* exec) {
 
 // ---------------------------------------------------------------------------------------------
 // Another point
+
+// Gives everything the numbers of |point|, which fits.
+static stow_status compute(stow_exec* exec, size_t point, stow_diag* diag) {
+  STOW_TRY(measure(exec, point, diag));
+  STOW_TRY(watch(exec, point, diag));
+  STOW_TRY(stowi_exec_code_fill(&exec->code, exec->program, exec->plan, diag));
+  stowi_exec_frame_measure(&exec->frame);
+  return stowi_exec_place_again(exec, diag);
+}
+
+// The same, where they were noted.
+static stow_status recall(stow_exec* exec, size_t point, stow_diag* diag) {
+  const stowi_exec_range* range = exec->range;
+  stowi_exec_changes_set(range->changes, point);
+  stowi_exec_place_open(exec, range->open, range->open_count);
+  return stowi_exec_code_fill_order(&exec->code, exec->program, exec->plan, diag);
+}
 
 static stow_status move_to(stow_exec* exec, size_t point, stow_diag* diag) {
   stowi_exec_range* range = exec->range;
@@ -230,11 +218,7 @@ static stow_status move_to(stow_exec* exec, size_t point, stow_diag* diag) {
     return STOW_OK;
   }
   range->point = SIZE_MAX;
-  STOW_TRY(measure(exec, point, diag));
-  STOW_TRY(watch(exec, point, diag));
-  STOW_TRY(stowi_exec_code_fill(&exec->code, exec->program, exec->plan, diag));
-  stowi_exec_frame_measure(&exec->frame);
-  STOW_TRY(stowi_exec_place_again(exec, diag));
+  STOW_TRY((range->changes == NULL ? compute : recall)(exec, point, diag));
   stowi_exec_carry_stride(exec);
   range->point = point;
   return STOW_OK;
@@ -252,6 +236,88 @@ stow_status stow_exec_set_point(stow_exec* exec, const int64_t* values, stow_dia
   }
   STOW_TRY(move_to(exec, point, diag));
   exec->range->is_told = true;
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// What changes
+
+static void name_all(stow_exec* exec, stowi_exec_changes* changes) {
+  stowi_exec_range* range = exec->range;
+  const stow_prepared* own = range->own;
+  stowi_exec_code* code = &exec->code;
+  stowi_exec_changes_name(changes, range->values, range->symbol_count * sizeof(int64_t));
+  stowi_exec_changes_name(changes, range->numbers, range->number_count * sizeof(int64_t));
+  stowi_exec_changes_name(changes, (void*)&exec->plan, sizeof(exec->plan));
+  stowi_graph_twin_name(own->twin, stowi_exec_changes_name, changes);
+  for (stow_value value = 0; value < own->program.value_count; ++value) {
+    stowi_exec_value* entry = &own->program.values[value];
+    if (!entry->is_steady) {
+      stowi_exec_changes_name(changes, &entry->bytes, sizeof(entry->bytes));
+      stowi_exec_changes_name(changes, &entry->parent, sizeof(entry->parent));
+      stowi_exec_changes_name(changes, &entry->distance, sizeof(entry->distance));
+    }
+  }
+  for (stow_node node = 0; node < own->program.node_count; ++node) {
+    stow_slot* scratch = &code->scratch[node];
+    stowi_exec_changes_name(changes, &scratch->offset, sizeof(scratch->offset));
+    stowi_exec_changes_name(changes, &scratch->size, sizeof(scratch->size));
+    stowi_exec_changes_name(changes, &code->variants[node], sizeof(code->variants[node]));
+  }
+  stowi_exec_blocks_name(own->blocks, changes);
+  stowi_exec_place_name(exec, changes);
+}
+
+// Notes all points that fit; |*out_is_worth| is false if that takes too much room.
+static stow_status note_all(stow_exec* exec, stowi_exec_changes* changes, stow_diag* diag,
+                            bool* out_is_worth) {
+  stowi_exec_range* range = exec->range;
+  *out_is_worth = true;
+  name_all(exec, changes);
+  for (size_t point = 0; *out_is_worth && point < stow_formula_point_count(range->formula);
+       ++point) {
+    if (arena_at(range, point) <= range->capacity) {
+      STOW_TRY(compute(exec, point, diag));
+      STOW_TRY(stowi_exec_changes_note(changes, point, diag, out_is_worth));
+    }
+  }
+  STOW_TRY(compute(exec, range->last, diag));
+  return *out_is_worth ? stowi_exec_changes_finish(changes, diag) : STOW_OK;
+}
+
+static stow_status list_open(stow_exec* exec, stow_diag* diag) {
+  stowi_exec_range* range = exec->range;
+  for (stow_value value = 0; value < exec->program->value_count; ++value) {
+    range->open_count += stowi_exec_is_open(exec, value);
+  }
+  range->open = STOWI_ARRAY(exec->allocator, stow_value, range->open_count);
+  STOW_TRY(stowi_need_memory(range->open != NULL, diag));
+  size_t count = 0;
+  for (stow_value value = 0; value < exec->program->value_count; ++value) {
+    if (stowi_exec_is_open(exec, value)) {
+      range->open[count++] = value;
+    }
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_exec_range_end(stow_exec* exec, stow_diag* diag) {
+  stowi_exec_range* range = exec->range;
+  if (exec->options.poison || exec->options.paranoid) {
+    return watch(exec, range->point, diag);
+  }
+  stowi_exec_changes* changes;
+  bool is_worth = false;
+  STOW_TRY(list_open(exec, diag));
+  STOW_TRY(stowi_exec_changes_create(stow_formula_point_count(range->formula), exec->allocator,
+                                     diag, &changes));
+  stow_status status = note_all(exec, changes, diag, &is_worth);
+  if (status != STOW_OK || !is_worth) {
+    stowi_exec_changes_destroy(changes);
+    return status;
+  }
+  range->changes = changes;
+  stowi_exec_carry_stride(exec);
   return STOW_OK;
 }
 
