@@ -18,10 +18,6 @@
 #define MOST_LOOKS 8
 #define LOOK_NODES 16384
 
-// Above this many bytes a percent is notable, below it a kibibyte.
-#define SMALL_ARENA 65536
-#define SMALL_GAP 1024
-
 enum { UNKNOWN, HOLDS, FAILS };
 
 typedef struct atlas {
@@ -37,7 +33,8 @@ typedef struct atlas {
 
 void stow_formula_options_defaults(stow_formula_options* options) {
   size_t size = options->struct_size;
-  stow_formula_options defaults = {.most_plans = DEFAULT_MOST_PLANS};
+  stow_formula_options defaults = {.most_plans = DEFAULT_MOST_PLANS,
+                                   .most_work = STOW_FORMULA_MAX_WORK};
   (void)stowi_fill_struct(options, &defaults, sizeof(defaults), "stow_formula_options", NULL);
   options->struct_size = size;
 }
@@ -133,10 +130,6 @@ static stow_status prove(atlas* a, stow_formula_walk* walk, size_t index, size_t
 // ---------------------------------------------------------------------------------------------
 // Choosing
 
-static uint64_t tolerable(uint64_t load) {
-  return load + (load > SMALL_ARENA ? load / 100 : SMALL_GAP);
-}
-
 // The first structure that is good enough, or else the smallest; UINT32_MAX if none holds.
 static uint32_t choose(const atlas* a, size_t point) {
   const stow_formula* formula = a->formula;
@@ -150,7 +143,8 @@ static uint32_t choose(const atlas* a, size_t point) {
     }
   }
   a->least_load[point] = load;
-  uint64_t limit = arena > tolerable(load) ? arena : tolerable(load);
+  uint64_t limit =
+      arena > stowi_plan_formula_tolerable(load) ? arena : stowi_plan_formula_tolerable(load);
   for (size_t i = 0; i < formula->regions.count && arena != UINT64_MAX; ++i) {
     if (!a->is_off[i] && formula->regions.data[i]->arena[point] <= limit) {
       return (uint32_t)i;
@@ -188,7 +182,7 @@ static uint64_t arena_at(const atlas* a, size_t point) {
 }
 
 static bool is_good(const atlas* a, size_t point) {
-  return arena_at(a, point) <= tolerable(a->least_load[point]);
+  return arena_at(a, point) <= stowi_plan_formula_tolerable(a->least_load[point]);
 }
 
 static bool is_larger_gap(const atlas* a, size_t point, size_t than) {
@@ -239,9 +233,9 @@ static stow_status plan_eighths(atlas* a, int64_t eighths, size_t largest) {
   int64_t* values = a->maker->values;
   size_t point;
   for (size_t i = 0; i < formula->symbol_count; ++i) {
-    const stow_dim_range* range = &formula->ranges[i];
-    int64_t steps = (range->max - range->min) / range->step;
-    values[i] = i == largest ? range->max : range->min + steps * eighths / 8 * range->step;
+    size_t last = formula->value_counts[i] - 1;
+    size_t index = i == largest ? last : last * (size_t)eighths / 8;
+    values[i] = stowi_plan_formula_value_at(formula, i, stowi_plan_formula_step(formula, i, index));
   }
   return stow_formula_find_point(formula, values, &point) == STOW_OK && !a->is_tried[point]
              ? plan_point(a, point)
@@ -405,6 +399,17 @@ static stow_status finish(atlas* a) {
   return stowi_need_memory(stowi_plan_formula_make_boxes(formula) == STOW_OK, a->maker->diag);
 }
 
+// What effects are at shapes between points is not asked.
+static stow_status check_effects(const atlas* a) {
+  const stow_formula_effects* effects = &a->maker->effects;
+  if (!a->formula->by_bounds || effects->begin == NULL || effects->is_same_everywhere) {
+    return STOW_OK;
+  }
+  return stowi_fail(a->maker->diag, STOW_ERR_LIMIT,
+                    "the ranges have more points than can be asked how much scratch kernels need "
+                    "there; plan without kernels, or give smaller ranges or larger steps");
+}
+
 static stow_status run(atlas* a, uint32_t most_plans) {
   stowi_plan_formula_maker* maker = a->maker;
   size_t count = a->formula->point_count;
@@ -413,6 +418,7 @@ static stow_status run(atlas* a, uint32_t most_plans) {
   a->is_tried = STOWI_ARRAY_ZERO(maker->allocator, bool, count);
   STOW_TRY(stowi_need_memory(maker->values != NULL && a->least_load != NULL && a->is_tried != NULL,
                              maker->diag));
+  STOW_TRY(check_effects(a));
   STOW_TRY(stowi_plan_formula_survey(maker));
   STOW_TRY(plan_point(a, count - 1));
   STOW_TRY(plan_probes(a));
@@ -420,7 +426,8 @@ static stow_status run(atlas* a, uint32_t most_plans) {
   STOW_TRY(drop(a));
   STOW_TRY(look_further(a, most_plans));
   STOW_TRY(finish(a));
-  return stowi_plan_formula_find_sums(a->formula, maker->diag);
+  STOW_TRY(stowi_plan_formula_find_sums(a->formula, maker->diag));
+  return a->formula->by_bounds ? stowi_plan_formula_find_bounds(a->formula, maker->diag) : STOW_OK;
 }
 
 static void release(atlas* a) {
@@ -461,7 +468,8 @@ stow_status stow_formula_make(const stow_graph* graph, const stow_formula_option
   stow_formula_options asked;
   stowi_plan_formula_maker maker = {.allocator = allocator, .diag = diag};
   STOW_TRY(stowi_plan_formula_load_options(options, &asked, &maker.options, diag));
-  STOW_TRY(stowi_plan_formula_create(graph, allocator, diag, &maker.formula));
+  stowi_plan_formula_limits limits = {.work = asked.most_work, .by_bounds = asked.by_bounds};
+  STOW_TRY(stowi_plan_formula_create(graph, &limits, allocator, diag, &maker.formula));
   maker.effects = asked.effects;
   memcpy(maker.formula->strategy, maker.options.strategy->name,
          strlen(maker.options.strategy->name) + 1);
