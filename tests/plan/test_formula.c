@@ -178,6 +178,46 @@ TEST(OrdersThatNeedLessAtSmallSizesHaveARegion) {
       &options, 2, 64);
 }
 
+// From 61 to 79 the second product is the larger one, and comes first in an order that needs less.
+// No probe shows that; the point whose arena is half of the largest one does.
+TEST(OrdersThatNeedLessInTheMiddleAreFound) {
+#define LARGER "?(floor_div(n, 2) + 8*max(min(n - 60, 80 - n), 0) + 1)"
+  stow_module* module = parse(
+      "graph @g {\n"
+      "  range ?n = 1..100\n"
+      "  %0 = input \"a\" : f32[?n, 1]\n"
+      "  %1 = input \"b\" : f32[1, ?n]\n"
+      "  %2 = input \"w\" : f32[?n, 8]\n"
+      "  %3 = input \"c\" : f32[" LARGER
+      ", 1]\n"
+      "  %4 = input \"d\" : f32[1, " LARGER
+      "]\n"
+      "  %5 = matmul(%0, %1) : f32[?n, ?n]\n"
+      "  %6 = matmul(%5, %2) : f32[?n, 8]\n"
+      "  %7 = matmul(%3, %1) : f32[" LARGER
+      ", ?n]\n"
+      "  %8 = matmul(%4, %7) : f32[1, ?n]\n"
+      "  return %6, %8\n"
+      "}\n");
+#undef LARGER
+  stow_plan_options plan;
+  stow_plan_options_init(&plan, STOW_PRESET_DEFAULT);
+  plan.order = STOW_ORDER_AUTO;
+  stow_formula_options options;
+  stow_formula_options_init(&options);
+  options.plan = &plan;
+  stow_formula* formula = make(stow_module_graph(module, 0), &options);
+  REQUIRE(formula != NULL);
+  const int64_t value = 70;
+  size_t point;
+  stow_formula_point at = {.struct_size = sizeof(at)};
+  CHECK(stow_formula_find_point(formula, &value, &point) == STOW_OK);
+  CHECK(stow_formula_describe_point(formula, point, &at) == STOW_OK);
+  CHECK(at.arena_size <= 36688 + 1024);  // 38928 in the order of the largest point
+  stow_formula_destroy(formula);
+  stow_module_destroy(module);
+}
+
 TEST(StateLiesAtTheBottomWithItsLargestSize) {
   stow_module* module = parse(
       "graph @g {\n"
