@@ -274,6 +274,27 @@ TEST(WrongSizesAndPlacesBetweenPointsAreFound) {
   stow_module_destroy(module);
 }
 
+// The param lies at a fixed offset, and sizes do not grow with the symbol.
+TEST(RoomBelowFixedOffsetsIsProven) {
+  stow_module* module = parse(
+      "graph @g {\n"
+      "  range ?n = 2..30000\n"
+      "  %0 = input \"x\" : f32[?(max(n, 40000 - n)), 16]\n"
+      "  %1 = param \"w\" : f32[16, 64]\n"
+      "  %2 = matmul(%0, %1) : f32[?(max(n, 40000 - n)), 64]\n"
+      "  return %2\n"
+      "}\n");
+  stow_formula* formula = make(stow_module_graph(module, 0), NULL);
+  REQUIRE(formula != NULL);
+  stow_diag diag;
+  stow_diag_init(&diag);
+  stow_status status = stow_formula_check(formula, NULL, heap(), &diag);
+  CHECK(status == STOW_ERR_UNSUPPORTED);
+  CHECK_HAS(diag.message, "room below fixed offsets");
+  stow_formula_destroy(formula);
+  stow_module_destroy(module);
+}
+
 TEST(ABoundThatIsTooLowIsFound) {
   stow_module* module = parse(mlp);
   stow_formula* formula = make(stow_module_graph(module, 0), NULL);

@@ -13,6 +13,7 @@
 //              operands before it; all inside their roots, and as aligned as they must be
 //   windows    what is in a root is inside its parts. What is not inside one of them at the cell's
 //              shape is not in use then, as the plan checker has found
+//   offsets    that are fixed have room below them where sizes are largest
 //   overlaps   do not depend on sizes: formula.c
 // A cell in which something is undecided is divided, along a symbol of what is. O(cells × values).
 #include "plan/check/everywhere.h"
@@ -570,6 +571,48 @@ static stow_status check_windows(const prover* p) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Fixed offsets
+
+static bool has_fixed(const stowi_plan_formula_region* region) {
+  for (size_t i = 0; i < region->buffer_count; ++i) {
+    if (region->constraints[i].fixed_offset != STOW_PLACE_ANYWHERE) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// No number of the region is larger anywhere in the cell than at its last shape.
+static bool is_largest_at_last(const prover* p, uint32_t expr) {
+  int64_t least;
+  int64_t most;
+  int64_t last;
+  stowi_graph_dim_interval(p->dims, p->exprs[expr], &least, &most);
+  return evaluate(p, p->exprs[expr], &last) && most <= last;
+}
+
+// What is below a buffer with a fixed offset fits there at the cell's last shape, and so at all
+// whose sizes are not larger.
+static stow_status check_fixed(const prover* p) {
+  const stowi_plan_formula_region* region = p->region;
+  bool is_proven = true;
+  if (!has_fixed(region)) {
+    return STOW_OK;
+  }
+  for (size_t i = 0; i < region->part_count && is_proven; ++i) {
+    const stowi_plan_formula_part* part = &region->parts[i];
+    is_proven = part->at_bottom;
+    for (uint32_t t = part->first_high; t < part[1].first_low && is_proven; ++t) {
+      is_proven = is_largest_at_last(p, region->terms[t]);
+    }
+  }
+  return is_proven ? STOW_OK
+                   : stowi_fail(p->diag, STOW_ERR_UNSUPPORTED,
+                                "room below fixed offsets is not proven for all shapes; give "
+                                "smaller ranges or larger steps");
+}
+
+// ---------------------------------------------------------------------------------------------
 // Cells
 
 static void set_values(prover* p, const cell* c, bool is_last) {
@@ -587,6 +630,7 @@ static stow_status check_cell(prover* p, const cell* c) {
   }
   STOW_TRY(check_values(p));
   STOW_TRY(check_windows(p));
+  STOW_TRY(check_fixed(p));
   stow_status status = stow_dims_status(p->dims);
   stow_dims_clear_status(p->dims);
   return stowi_need_memory(status != STOW_ERR_OUT_OF_MEMORY, p->diag);
