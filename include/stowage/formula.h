@@ -48,6 +48,7 @@ typedef struct stow_formula_effects {
                        stow_diag* diag, stow_effects** out_effects);
   void (*end)(void* user, stow_effects* effects);  // NULL: stow_effects_destroy
   void* user;
+  bool is_same_everywhere;  // promised: scratch and all else is the same at every point
 } stow_formula_effects;
 
 typedef struct stow_formula_options {
@@ -57,6 +58,9 @@ typedef struct stow_formula_options {
   stow_formula_effects effects;
   uint32_t most_plans;  // points that are planned to make arenas smaller; those that are planned
                         // because no structure holds there are not limited. 16
+  bool by_bounds;  // ranges with more points than |most_work| allows are proven by bounds, rather
+                   // than refused. false
+  uint64_t most_work;  // STOW_FORMULA_MAX_WORK
 } stow_formula_options;
 STOW_API void stow_formula_options_defaults(stow_formula_options* options);
 static inline void stow_formula_options_init(stow_formula_options* options) {
@@ -66,7 +70,12 @@ static inline void stow_formula_options_init(stow_formula_options* options) {
 
 typedef struct stow_formula stow_formula;
 
-// Points times values that a formula plan may have: every point is evaluated and proven.
+// Points times values that a formula plan may have: every point is evaluated and proven. Above that
+// number it is *by bounds*, if the options allow it: its points are a *sample* of the range, all
+// ends among them, and regions reach from one of their points to before the next. What is said
+// below of every point holds for those of the sample, and so do formulas of arenas; that the plan
+// is correct for all shapes is proven from the expressions (stow_formula_check), and how large gaps
+// and arenas are by bounds over boxes of shapes (stow_formula_info).
 #define STOW_FORMULA_MAX_WORK 10000000
 
 // Plans |graph|, which must outlive the formula plan. All of its symbols have ranges:
@@ -100,6 +109,11 @@ typedef struct stow_formula_info {
   size_t largest_point;    // the last one at which it is that large
   size_t worst_point;      // where the arena is most above the load, in parts of the load
   uint64_t alignment;      // of the arena's base
+  bool by_bounds;          // the points are a sample of the range, see STOW_FORMULA_MAX_WORK
+  uint64_t shape_count;    // all points of the range; UINT64_MAX: more than that
+  uint64_t arena_bound;    // no shape has a larger arena; |largest_arena| if not by bounds
+  uint64_t gap_arena;      // the gap at any shape is at most that of this arena
+  uint64_t gap_load;       // above this load, in parts of the load
 } stow_formula_info;
 STOW_API stow_status stow_formula_describe(const stow_formula* formula,
                                            stow_formula_info* out_info);
@@ -110,7 +124,8 @@ STOW_API size_t stow_formula_point_count(const stow_formula* formula);
 // The values of the symbols, one for each. False past the end.
 STOW_API bool stow_formula_point_values(const stow_formula* formula, size_t point,
                                         int64_t* out_values);
-// The point with these values. STOW_ERR_NOT_FOUND if one is not in its range.
+// The point with these values. STOW_ERR_NOT_FOUND if one is not in its range, or the sample does
+// not have it.
 STOW_API stow_status stow_formula_find_point(const stow_formula* formula, const int64_t* values,
                                              size_t* out_point);
 
@@ -191,7 +206,7 @@ typedef struct stow_fit_point {
 // |out_largest| is the last point that fits, or SIZE_MAX. The points after the last one at which
 // the formula plan fits are planned for themselves, with the options that the formula plan was made
 // with (NULL: the defaults): until three in a row are proven not to fit and the others' loads are
-// above the capacity, and at most 16.
+// above the capacity, and at most 16. STOW_ERR_LIMIT for a plan by bounds.
 STOW_API stow_status stow_formula_fit(stow_formula* formula, uint64_t capacity,
                                       const stow_formula_options* options, stow_allocator allocator,
                                       stow_diag* diag, stow_fit_point* out_points,
@@ -222,7 +237,11 @@ STOW_API stow_status stow_formula_read(const char* text, size_t size, const char
 // Proves |formula|: its regions cover the range without overlap; in each, of every two buffers that
 // are live together one is below the other, without a cycle; and at every point the plan is correct
 // (stow_plan_check). |effects| as in stow_formula_options (NULL: `with` clauses).
-// STOW_ERR_VIOLATION if not, described in |diag|.
+// STOW_ERR_VIOLATION if not, described in |diag|. A plan by bounds is proven for every shape: the
+// range is divided into cells in which each dim is one number or at least 2, and every comparison
+// of two dims has one answer, so that views and shares are the same at all shapes of a cell; sizes,
+// places in roots and windows are compared as expressions; the plan is correct at two shapes of
+// each cell, and at all points. STOW_ERR_UNSUPPORTED names what cannot be proven so.
 STOW_API stow_status stow_formula_check(const stow_formula* formula,
                                         const stow_formula_effects* effects,
                                         stow_allocator allocator, stow_diag* diag);

@@ -175,19 +175,22 @@ class stow_picture_plan(Sized):
 
 
 class stow_formula_effects(ctypes.Structure):
-    _fields_ = [("begin", c_void_p), ("end", c_void_p), ("user", c_void_p)]
+    _fields_ = [("begin", c_void_p), ("end", c_void_p), ("user", c_void_p),
+                ("is_same_everywhere", c_bool)]
 
 
 class stow_formula_options(Sized):
     _fields_ = [("struct_size", c_size_t), ("plan", c_void_p), ("effects", stow_formula_effects),
-                ("most_plans", c_uint32)]
+                ("most_plans", c_uint32), ("by_bounds", c_bool), ("most_work", c_uint64)]
 
 
 class stow_formula_info(Sized):
     _fields_ = [("struct_size", c_size_t), ("graph_name", stow_str), ("fingerprint", c_uint64),
                 ("point_count", c_size_t), ("region_count", c_size_t), ("plan_count", c_size_t),
                 ("buffer_count", c_size_t), ("largest_arena", c_uint64),
-                ("largest_point", c_size_t), ("worst_point", c_size_t), ("alignment", c_uint64)]
+                ("largest_point", c_size_t), ("worst_point", c_size_t), ("alignment", c_uint64),
+                ("by_bounds", c_bool), ("shape_count", c_uint64), ("arena_bound", c_uint64),
+                ("gap_arena", c_uint64), ("gap_load", c_uint64)]
 
 
 class stow_formula_point(Sized):

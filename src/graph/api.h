@@ -105,6 +105,12 @@ STOWI_SHARED stow_status stowi_graph_copy(const stow_graph* graph, stow_allocato
 
 // Whether a dim of a value depends on the symbol with this index.
 STOWI_SHARED bool stowi_graph_uses_symbol(const stow_graph* graph, size_t symbol);
+// Numbers between which |dim| is at every point, by intervals alone: no points are tried. INT64_MIN
+// and INT64_MAX: no bound. |dim| is of this table, and its symbols are 0 or more.
+void stowi_graph_dim_interval(const stow_dims* dims, stow_dim dim, int64_t* out_least,
+                              int64_t* out_most);
+// A number of which |dim| is a multiple at every point; 0 for the number 0.
+int64_t stowi_graph_dim_multiple(const stow_dims* dims, stow_dim dim);
 // Reads a dim as stow_dim_print writes it, into the graph's table. STOW_ERR_SYNTAX if it is not
 // one, or has a symbol that the graph does not have, which is there afterwards.
 stow_status stowi_graph_parse_dim(stow_graph* graph, stow_str text, stow_allocator allocator,

@@ -210,6 +210,106 @@ run plan "$examples/encoder.onnx" --bind batch=1,length=1..1000000000
 expect 3 TooManyPoints
 complains "give smaller ranges or larger steps"
 
+# Ranges with too many points: a sample is looked at, the rest is proven by expressions.
+run plan "$work/mlp.stow" --bind seq=1..4000000
+expect 2 ARangeCanOnlyBeAPartOfThatInTheFile
+sed 's/1\.\.40/1..4000000/' "$work/mlp.stow" >"$work/long.stow"
+run plan "$work/long.stow"
+expect 0 ByBounds
+says "seq=1..4000000: 4000000 shapes, of which 512 points are looked at"
+says "by bounds       arena of at most 1536008192 B at any shape; gap of at most 1.00 %"
+says "checked         yes: every pair for all sizes, views and places for all shapes, and the plan"
+run plan "$work/long.stow" --format json
+expect 0 ByBoundsAsJson
+says '"bounds": {"shapes": 4000000, "arena_size": 1536008192, "gap_arena": '
+run plan "$work/long.stow" --format plan -o "$work/long.plan"
+expect 0 ByBoundsSaved
+run check "$work/long.stow" "$work/long.plan"
+expect 0 ByBoundsIsProven
+says "ok: @mlp, 512 points, 1 region, arena of at most 1536008192 bytes"
+sed 's/^# values=512$/# values=3/' "$work/long.plan" >"$work/few.plan"
+run check "$work/long.stow" "$work/few.plan"
+expect 3 ASampleHasFourValues
+complains "expected at least 4 values of each symbol"
+run plan "$work/long.stow" --format c -o "$work/long.h"
+expect 0 ByBoundsAsAHeader
+name=TheHeaderIsForShapesBetweenPoints
+printf '%s\n' '#include "long.h"' \
+  'int main(void) { return MLP_LARGEST_ARENA == 1536008192u && mlp_arena(1234567) == 474081920' \
+  '&& mlp_arena(0) == 0 && mlp_arena(4000001) == 0 ? 0 : 1; }' >"$work/long.c"
+if command -v "${CC:-cc}" >/dev/null 2>&1; then
+  if "${CC:-cc}" -std=c11 -o "$work/long" "$work/long.c" 2>"$err" && "$work/long"; then
+    pass
+  else
+    fail "other numbers, or it does not compile"
+  fi
+else
+  skip "no C compiler"
+fi
+wide='batch_size=1..4,sequence_length=1..512,past_sequence_length=0..65536'
+run plan "$examples/decoder.onnx" --bind "$wide" --kernels none
+expect 0 ThreeSymbolsByBounds
+says "$wide: 134219776 shapes, of which "
+run plan "$examples/decoder.onnx" --bind "$wide"
+expect 3 KernelsAreAskedAtEveryPoint
+complains "plan without kernels, or give smaller ranges or larger steps"
+run fit "$work/long.stow" --capacity 1MiB
+expect 3 FitLooksAtEveryPoint
+complains "give smaller ranges or larger steps"
+run view "$work/long.stow" --svg
+expect 3 ViewLooksAtEveryPoint
+complains "give smaller ranges or larger steps"
+run export "$work/long.stow" -o "$work/long.export"
+expect 3 ExportLooksAtEveryPoint
+complains "give smaller ranges or larger steps"
+
+# What is no range
+range_is() {
+  run plan "$work/mlp.stow" --bind "seq=$1"
+  expect 2 "NoRange_$2"
+  complains "$3"
+}
+range_is 9..3 Backwards 'the range 9..3 of '
+range_is 4..6/7 StepAboveTheRange 'has no multiple of its step'
+range_is 1..3/0 StepOfNothing 'needs a step of 1 or more'
+range_is 1..3/-1 StepBelowZero "'-1' for 'seq' is not a number, 0 or more"
+range_is -1..3 BelowZero "'-1' for 'seq' is not a number, 0 or more"
+range_is 1.. WithoutAnEnd "'' for 'seq' is not a number, 0 or more"
+range_is ..3 WithoutABeginning "'' for 'seq' is not a number, 0 or more"
+range_is 0..9223372036854775807 Below2To63 'ends above 2^40'
+range_is 0..9223372036854775808 At2To63 "'9223372036854775808' for 'seq' is too large"
+range_is 9223372036854775808..9223372036854775809 From2To63 "is too large"
+range_is 1..2/9223372036854775808 StepOf2To63 "is too large"
+sed 's/1\.\.40/9..3/' "$work/mlp.stow" >"$work/empty.stow"
+run plan "$work/empty.stow"
+expect 3 AnEmptyRangeInTheFile
+complains "the range 9..3/1 has no value"
+sed 's/1\.\.40/1..9223372036854775808/' "$work/mlp.stow" >"$work/empty.stow"
+run plan "$work/empty.stow"
+expect 3 ARangeTo2To63InTheFile
+complains "found '1..9223372036854775808'"
+run fit "$work/mlp.stow" --capacity 64 --bind seq=5..7
+expect 1 NoValueFits
+complains "no value of the range fits"
+# How many are not zero is for data to say: the range of such a dim is what its bound needs.
+cat >"$work/count.stow" <<'END'
+graph @count {
+  range ?n = 1..8
+  %0 = input "x" : f32[?n, 4]
+  %1 = nonzero(%0) : i64[2, ?k]
+  return %1
+}
+END
+run plan "$work/count.stow"
+expect 3 DataDecidesASymbol
+complains "symbols without a value: k"
+run plan "$work/count.stow" --bind k=1..5
+expect 3 DataDecidesARange
+sed 's/?k/?(4*n)/' "$work/count.stow" >"$work/most.stow"
+run plan "$work/most.stow"
+expect 0 DataDecidesWithinABound
+says "n=1..8: 8 points"
+
 # Loops: one executor for the prompt and all steps. The tokens are those of onnxruntime 1.31.
 lengths='batch_size=1,sequence_length=1..8,past_sequence_length=0..16'
 decode() {

@@ -411,6 +411,36 @@ TEST(GroupsReadWeightsOfTheirOwn) {
   check_packing(&t, 0);
 }
 
+// One row in one block needs what its values do, and little more however many nodes there are.
+TEST(LongFunctionsNeedLittleBesideTheirValues) {
+  text t = {.size = 0};
+  const size_t nodes = 20;
+  stow_module* module = NULL;
+  stow_prepared* prepared = NULL;
+  stow_plan* plan = NULL;
+  stow_prepare_options options;
+  stow_plan_options plan_options;
+  put(&t, "graph @g {\n  function @f {\n    %%0 = input \"x\" : f32[?rows, 512]\n");
+  for (size_t i = 0; i < nodes; ++i) {
+    put(&t, "    %%%zu = %s(%%%zu) : f32[?rows, 512]\n", i + 1, i % 2 == 0 ? "tanh" : "erf", i);
+  }
+  put(&t, "    return %%%zu\n  }\n  %%0 = input \"x\" : f32[1, 512]\n", nodes);
+  put(&t, "  %%1 = blocks(%%0) {function = \"f\", rows = 1} : f32[1, 512]\n  return %%1\n}\n");
+  REQUIRE(stow_module_parse(t.data, t.size, NULL, NULL, stow_allocator_default(), NULL, &module) ==
+          STOW_OK);
+  const stow_graph* graph = stow_module_graph(module, 0);
+  stow_prepare_options_init(&options);
+  stow_plan_options_init(&plan_options, STOW_PRESET_DEFAULT);
+  CHECK(stow_prepare(graph, &options, stow_allocator_default(), NULL, &prepared) == STOW_OK);
+  CHECK(stow_plan_make(graph, stow_prepared_effects(prepared), &plan_options,
+                       stow_allocator_default(), NULL, &plan) == STOW_OK);
+  const uint64_t row = 512 * sizeof(float);
+  CHECK(stow_plan_arena_size(plan) <= 3 * row + 1024);
+  stow_plan_destroy(plan);
+  stow_prepared_destroy(prepared);
+  stow_module_destroy(module);
+}
+
 TEST(WordsNameWhatWasFused) {
   static const char graph_text[] =
       "graph @g {\n"

@@ -616,7 +616,7 @@ static stow_status begin_effects(void* user, const stow_graph* bound, stow_alloc
 }
 
 stow_formula_effects stow_prepared_formula_effects(stow_prepared* prepared) {
-  return (stow_formula_effects){begin_effects, NULL, prepared};
+  return (stow_formula_effects){begin_effects, NULL, prepared, false};
 }
 
 void stow_prepared_destroy(stow_prepared* prepared) {

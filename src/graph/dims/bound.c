@@ -7,6 +7,7 @@
 // a. So seq - min(seq, n) is found to be at least 0. At most MAX_TRIES such steps are made,
 // MAX_NESTED of them nested: the cost is a small multiple of the tree's size.
 #include "base/checked.h"
+#include "graph/api.h"
 #include "graph/dims/internal.h"
 
 #define MAX_NESTED 3
@@ -253,6 +254,13 @@ bool stow_dim_bounds(const stow_dims* dims, stow_dim dim, int64_t* out_least, in
   *out_least = found.low;
   *out_most = found.high;
   return true;
+}
+
+void stowi_graph_dim_interval(const stow_dims* dims, stow_dim dim, int64_t* out_least,
+                              int64_t* out_most) {
+  interval found = interval_of(dims, dim, 0);
+  *out_least = found.low;
+  *out_most = found.high;
 }
 
 // Most dims have other numbers at the largest and the smallest point, so that nothing else is

@@ -7,6 +7,7 @@
 // so that the sizes of layers that halve an image, and double it again, have one form.
 #include "base/checked.h"
 #include "base/diag.h"
+#include "graph/api.h"
 #include "graph/dims/internal.h"
 
 static int64_t gcd(int64_t a, int64_t b) {
@@ -73,6 +74,10 @@ static int64_t multiple_of(const stow_dims* dims, stow_dim dim) {
       return multiple_of_terms(dims, e->constant, stowi_graph_terms_of(dims, e), e->count);
     default: return multiple_of_opaque(dims, e);
   }
+}
+
+int64_t stowi_graph_dim_multiple(const stow_dims* dims, stow_dim dim) {
+  return multiple_of(dims, dim);
 }
 
 // |a| is one division by a number, and perhaps another number: replaces it by what is divided.

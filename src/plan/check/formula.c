@@ -7,6 +7,7 @@
 //   plan
 //                 checker; at the ends of regions the graph is bound again, by inference, and must
 //                 have the types that evaluation gives. What is kept between runs never moves
+//   everywhere    of a plan by bounds: what holds at its points holds at all other shapes
 //
 // For the orientation, what is live at a step is sorted by the order that the region claims. If
 // each is followed by one that is above it, all pairs are oriented: a chain passes through the very
@@ -22,6 +23,7 @@
 #include "base/sort.h"
 #include "effects/api.h"
 #include "graph/api.h"
+#include "plan/check/everywhere.h"
 
 typedef struct checker {
   const stow_formula* formula;
@@ -32,16 +34,27 @@ typedef struct checker {
   int64_t* values;    // of all symbols
   uint64_t* kept_at;  // by value: the offset of what is kept; STOW_OFFSET_NONE: not seen yet
   bool* is_border;    // by point: an end of a region
+  // Of a shape between points, until the next one is checked.
+  stow_effects* shape_effects;
 } checker;
 
 // ---------------------------------------------------------------------------------------------
 // Faults
 
+// Point |point_count| is the shape that |values| of the checker have.
+static void values_at(const checker* c, size_t point, int64_t* out) {
+  if (!stow_formula_point_values(c->formula, point, out)) {
+    for (size_t i = 0; i < c->formula->symbol_count; ++i) {
+      out[i] = c->values[c->formula->symbols[i]];
+    }
+  }
+}
+
 static void name_point(const checker* c, size_t point, char* out, size_t capacity) {
   int64_t values[STOW_MAX_RANK] = {0};
   size_t used = 0;
   out[0] = '\0';
-  stow_formula_point_values(c->formula, point, values);
+  values_at(c, point, values);
   for (size_t i = 0; i < stow_formula_symbol_count(c->formula) && used < capacity; ++i) {
     stow_dim_range range;
     stow_str name = stow_formula_symbol(c->formula, i, &range);
@@ -66,7 +79,7 @@ static stow_status point_fault(const checker* c, size_t point, const char* what)
 static bool is_in_box(const stow_formula* formula, const stowi_plan_formula_box* box,
                       size_t point) {
   for (size_t i = formula->symbol_count; i-- > 0;) {
-    size_t count = (size_t)stow_dim_range_count(&formula->ranges[i]);
+    size_t count = formula->value_counts[i];
     size_t step = point % count;
     if (step < box->first[i] || step > box->last[i]) {
       return false;
@@ -354,7 +367,7 @@ static stow_status check_types(const checker* c, size_t point) {
   for (size_t i = 0; i < formula->symbol_count; ++i) {
     names[i] = stow_formula_symbol(formula, i, &range);
   }
-  stow_formula_point_values(formula, point, values);
+  values_at(c, point, values);
   STOW_TRY(stowi_graph_copy(formula->graph, c->allocator, c->diag, &bound));
   stow_status status = stow_graph_bind(bound, names, values, formula->symbol_count, c->diag);
   const stow_graph* twin = stowi_graph_twin_graph(c->twin);
@@ -422,17 +435,62 @@ static stow_status check_plan(const checker* c, size_t point, const stow_plan* p
   STOW_TRY(status);
   STOW_TRY(check_kept(c, point, plan, effects));
   stow_formula_point stated = {.struct_size = sizeof(stated)};
-  STOW_TRY(stow_formula_describe_point(c->formula, point, &stated));
+  if (point == c->formula->point_count) {
+    stated.arena_size = c->formula->bound.arena;
+  } else {
+    STOW_TRY(stow_formula_describe_point(c->formula, point, &stated));
+  }
   if (stated.arena_size < stow_plan_arena_size(plan) || stated.load > stated.arena_size) {
     return point_fault(c, point, "the arena is larger than it is stated to be");
   }
   return STOW_OK;
 }
 
-static stow_status check_point(const checker* c, size_t point) {
+static stow_status begin_effects(const checker* c, stow_effects** out_effects) {
   const stow_graph* graph = stowi_graph_twin_graph(c->twin);
-  stow_effects* effects = NULL;
+  *out_effects = NULL;
+  return c->effects->begin == NULL
+             ? stow_effects_create(graph, c->allocator, c->diag, out_effects)
+             : c->effects->begin(c->effects->user, graph, c->allocator, c->diag, out_effects);
+}
+
+static void end_effects(const checker* c, stow_effects* effects) {
+  if (c->effects->begin == NULL || c->effects->end == NULL) {
+    stow_effects_destroy(effects);
+  } else if (effects != NULL) {
+    c->effects->end(c->effects->user, effects);
+  }
+}
+
+// The plan at a point, or at a shape of |region|.
+static stow_status plan_at(const checker* c, size_t point, size_t region,
+                           const stow_effects* effects, stow_diag* diag, stow_plan** out_plan) {
+  const stow_graph* graph = stowi_graph_twin_graph(c->twin);
+  return point < c->formula->point_count
+             ? stow_formula_at(c->formula, point, graph, effects, c->allocator, diag, out_plan)
+             : stowi_plan_formula_at_shape(c->formula, region, c->values, graph, effects,
+                                           c->allocator, diag, out_plan);
+}
+
+// |values| of the checker are those of the point.
+static stow_status check_with(const checker* c, size_t point, size_t region,
+                              const stow_effects* effects) {
   stow_plan* plan = NULL;
+  stow_diag found;
+  stow_diag_init(&found);
+  stow_status status = plan_at(c, point, region, effects, &found, &plan);
+  if (status == STOW_ERR_OUT_OF_MEMORY) {
+    status = stowi_fail_memory(c->diag);
+  } else if (status != STOW_OK) {
+    status = point_fault(c, point, found.message);
+  }
+  status = status == STOW_OK ? check_plan(c, point, plan, effects) : status;
+  stow_plan_destroy(plan);
+  return status;
+}
+
+static stow_status check_point(const checker* c, size_t point) {
+  stow_effects* effects = NULL;
   int64_t values[STOW_MAX_RANK];
   stow_formula_point_values(c->formula, point, values);
   memset(c->values, 0, c->formula->all_symbols * sizeof(int64_t));
@@ -442,25 +500,37 @@ static stow_status check_point(const checker* c, size_t point) {
   STOW_TRY(stowi_graph_twin_bind(c->twin, c->values, c->diag));
   STOW_TRY(c->is_border[point] ? check_types(c, point) : STOW_OK);
   STOW_TRY(check_graph(c, point));
-  STOW_TRY(c->effects->begin == NULL
-               ? stow_effects_create(graph, c->allocator, c->diag, &effects)
-               : c->effects->begin(c->effects->user, graph, c->allocator, c->diag, &effects));
-  stow_diag found;
-  stow_diag_init(&found);
-  stow_status status =
-      stow_formula_at(c->formula, point, graph, effects, c->allocator, &found, &plan);
-  if (status == STOW_ERR_OUT_OF_MEMORY) {
-    status = stowi_fail_memory(c->diag);
-  } else if (status != STOW_OK) {
-    status = point_fault(c, point, found.message);
+  STOW_TRY(begin_effects(c, &effects));
+  stow_status status = check_with(c, point, 0, effects);
+  end_effects(c, effects);
+  return status;
+}
+
+static stow_status check_shape(void* user, size_t region, const int64_t* values,
+                               stowi_plan_check_shape* out_shape) {
+  checker* c = user;
+  size_t point = c->formula->point_count;
+  end_effects(c, c->shape_effects);
+  c->shape_effects = NULL;
+  memcpy(c->values, values, c->formula->all_symbols * sizeof(int64_t));
+  STOW_TRY(stowi_graph_twin_bind(c->twin, c->values, c->diag));
+  STOW_TRY(check_types(c, point));
+  STOW_TRY(check_graph(c, point));
+  STOW_TRY(begin_effects(c, &c->shape_effects));
+  *out_shape = (stowi_plan_check_shape){region, c->values, stowi_graph_twin_graph(c->twin),
+                                        c->shape_effects};
+  return check_with(c, point, region, c->shape_effects);
+}
+
+static stow_status check_everywhere(checker* c) {
+  stowi_plan_check_shapes shapes = {check_shape, c};
+  if (c->effects->begin != NULL && !c->effects->is_same_everywhere) {
+    return stowi_fail(c->diag, STOW_ERR_UNSUPPORTED,
+                      "a plan by bounds holds only if effects are the same at every shape");
   }
-  status = status == STOW_OK ? check_plan(c, point, plan, effects) : status;
-  stow_plan_destroy(plan);
-  if (c->effects->begin == NULL || c->effects->end == NULL) {
-    stow_effects_destroy(effects);
-  } else {
-    c->effects->end(c->effects->user, effects);
-  }
+  stow_status status = stowi_plan_check_everywhere(c->formula, &shapes, c->allocator, c->diag);
+  end_effects(c, c->shape_effects);
+  c->shape_effects = NULL;
   return status;
 }
 
@@ -482,12 +552,12 @@ static stow_status run(checker* c) {
   for (size_t point = 0; point < formula->point_count; ++point) {
     STOW_TRY(check_point(c, point));
   }
-  return STOW_OK;
+  return formula->by_bounds ? check_everywhere(c) : STOW_OK;
 }
 
 stow_status stow_formula_check(const stow_formula* formula, const stow_formula_effects* effects,
                                stow_allocator allocator, stow_diag* diag) {
-  static const stow_formula_effects clauses = {NULL, NULL, NULL};
+  static const stow_formula_effects clauses = {NULL, NULL, NULL, true};
   checker c = {.formula = formula,
                .effects = effects == NULL ? &clauses : effects,
                .allocator = allocator,

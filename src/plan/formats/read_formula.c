@@ -162,7 +162,7 @@ static stow_status read_box(reader* r) {
   stow_formula* formula = r->formula;
   stowi_plan_formula_box box = {.region = (uint32_t)(formula->regions.count - 1)};
   for (size_t i = 0; i < formula->symbol_count; ++i) {
-    uint64_t most = stow_dim_range_count(&formula->ranges[i]) - 1;
+    uint64_t most = formula->value_counts[i] - 1;
     STOW_TRY(i == 0 ? STOW_OK : read_comma(r));
     STOW_TRY(stowi_plan_scan_u64(&r->scan, most, "a step of the range", &box.first[i]));
     STOW_TRY(stowi_plan_scan_literal(&r->scan, ".."));
@@ -502,7 +502,24 @@ static stow_status measure(reader* r) {
       return fail(r, "a size is too large, or a fixed offset too small, at a point of the range");
     }
   }
-  return stowi_plan_formula_find_sums(formula, r->scan.diag);
+  STOW_TRY(stowi_plan_formula_find_sums(formula, r->scan.diag));
+  return formula->by_bounds ? stowi_plan_formula_find_bounds(formula, r->scan.diag) : STOW_OK;
+}
+
+// A plan by bounds says how many values of each symbol its sample has at most.
+static stow_status create(reader* r, const stow_graph* graph) {
+  stowi_plan_formula_limits limits = {.work = STOW_FORMULA_MAX_WORK};
+  if (stowi_plan_scan_skip(&r->scan, "# values=")) {
+    uint64_t most;
+    STOW_TRY(
+        stowi_plan_scan_u64(&r->scan, STOWI_PLAN_FORMULA_MOST_VALUES, "a number of values", &most));
+    if (most < STOWI_PLAN_FORMULA_FEWEST_VALUES) {
+      return fail(r, "expected at least 4 values of each symbol");
+    }
+    STOW_TRY(stowi_plan_scan_end_line(&r->scan));
+    limits = (stowi_plan_formula_limits){0, true, (size_t)most};
+  }
+  return stowi_plan_formula_create(graph, &limits, r->allocator, r->scan.diag, &r->formula);
 }
 
 static stow_status read_formula(reader* r, const stow_graph* graph) {
@@ -511,7 +528,7 @@ static stow_status read_formula(reader* r, const stow_graph* graph) {
   STOW_TRY(stowi_plan_scan_end_line(&r->scan));
   STOW_TRY(stowi_plan_read_graph(&r->scan, graph, r->allocator));
   STOW_TRY(stowi_plan_read_strategy(&r->scan, &strategy));
-  STOW_TRY(stowi_plan_formula_create(graph, r->allocator, r->scan.diag, &r->formula));
+  STOW_TRY(create(r, graph));
   memcpy(r->formula->strategy, strategy.data, strategy.size);
   STOW_TRY(stowi_plan_read_facts(&r->scan, &r->facts));
   if (r->facts.least_row != 0) {

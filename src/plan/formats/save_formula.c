@@ -143,6 +143,9 @@ stow_status stowi_plan_formula_write_saved(const stow_formula* formula, stow_wri
   STOW_TRY(stowi_put_quoted(writer, stow_graph_name(formula->graph)));
   STOW_TRY(stowi_printf(writer, "\n# fingerprint=%016" PRIx64 "\n# strategy=%s\n",
                         formula->fingerprint, formula->strategy));
+  if (formula->by_bounds) {
+    STOW_TRY(stowi_printf(writer, "# values=%zu\n", formula->most_values));
+  }
   STOW_TRY(stowi_plan_write_facts(&formula->regions.data[0]->facts, writer));
   STOW_TRY(write_exprs(formula, writer));
   for (size_t i = 0; i < formula->regions.count; ++i) {

@@ -93,6 +93,14 @@ static stow_status write_points(const stow_formula* formula, stow_writer writer)
   return stowi_put(writer, "\n  ]\n}\n");
 }
 
+// Of a plan by bounds: points are a sample of its shapes.
+static stow_status write_bounds(const stow_formula_info* info, stow_writer writer) {
+  return stowi_printf(writer,
+                      "  \"bounds\": {\"shapes\": %" PRIu64 ", \"arena_size\": %" PRIu64
+                      ", \"gap_arena\": %" PRIu64 ", \"gap_load\": %" PRIu64 "},\n",
+                      info->shape_count, info->arena_bound, info->gap_arena, info->gap_load);
+}
+
 stow_status stowi_plan_formula_write_json(const stow_formula* formula, stow_writer writer) {
   stow_formula_info info = {.struct_size = sizeof(info)};
   STOW_TRY(stow_formula_describe(formula, &info));
@@ -106,6 +114,7 @@ stow_status stowi_plan_formula_write_json(const stow_formula* formula, stow_writ
   STOW_TRY(stowi_put(writer, ",\n  "));
   STOW_TRY(write_point(formula, "largest_gap_at", info.worst_point, writer));
   STOW_TRY(stowi_put(writer, ",\n"));
+  STOW_TRY(info.by_bounds ? write_bounds(&info, writer) : STOW_OK);
   STOW_TRY(write_symbols(formula, writer));
   STOW_TRY(stowi_put(writer, "  \"regions\": ["));
   for (size_t i = 0; i < formula->regions.count; ++i) {

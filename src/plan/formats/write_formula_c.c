@@ -163,7 +163,7 @@ static stow_status write_top(const header* h) {
       "#define %s_VALUES %" PRIu32 "u\n#define %s_LARGEST_ARENA %" PRIu64
       "u\n#define %s_ALIGNMENT %" PRIu64 "u\n#define %s_NONE SIZE_MAX\n\n",
       h->prefix.data, h->prefix.data, h->prefix.data, formula->value_count, h->prefix.data,
-      info.largest_arena, h->prefix.data, info.alignment, h->prefix.data);
+      info.arena_bound, h->prefix.data, info.alignment, h->prefix.data);
 }
 
 static stow_status write_helpers(const header* h) {
@@ -351,11 +351,12 @@ static stow_status write_choice(const header* h) {
     const stowi_plan_formula_box* box = &formula->boxes.data[i];
     STOW_TRY(stowi_put(h->writer, "  if ("));
     for (size_t k = 0; k < formula->symbol_count; ++k) {
-      const stow_dim_range* range = &formula->ranges[k];
+      int64_t first = stowi_plan_formula_value_at(
+          formula, k, stowi_plan_formula_step(formula, k, box->first[k]));
+      int64_t last = stowi_plan_formula_value_at(
+          formula, k, stowi_plan_formula_last_step(formula, k, box->last[k]));
       STOW_TRY(stowi_printf(h->writer, "%ss%zu >= %" PRId64 " && s%zu <= %" PRId64,
-                            k == 0 ? "" : " && ", k,
-                            range->min + (int64_t)box->first[k] * range->step, k,
-                            range->min + (int64_t)box->last[k] * range->step));
+                            k == 0 ? "" : " && ", k, first, k, last));
     }
     STOW_TRY(stowi_printf(h->writer, ") return %s_region%" PRIu32 "(", h->lower.data, box->region));
     STOW_TRY(put_symbols(h, ""));

@@ -89,6 +89,11 @@ stow_status stow_formula_fit(stow_formula* formula, uint64_t capacity,
   fitter f = {.formula = formula, .asked = &asked, .allocator = allocator, .diag = diag};
   *out_largest = SIZE_MAX;
   STOW_TRY(stowi_plan_formula_load_options(options, &asked, &f.options, diag));
+  if (formula->by_bounds) {
+    return stowi_fail(diag, STOW_ERR_LIMIT,
+                      "the ranges have too many points to look at each; give smaller ranges or "
+                      "larger steps");
+  }
   size_t next = compare(formula, capacity, out_points);
   f.options.capacity = capacity;
   STOW_TRY(stowi_graph_twin_create(formula->graph, allocator, diag, &f.twin));

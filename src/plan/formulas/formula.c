@@ -33,27 +33,49 @@ static stow_status find_symbols(stow_formula* formula, const stow_graph* graph, 
   return STOW_OK;
 }
 
-static stow_status count_points(stow_formula* formula, stow_diag* diag) {
+static stow_status fail_count(uint64_t work, uint64_t values, stow_diag* diag) {
+  return stowi_fail(diag, STOW_ERR_LIMIT,
+                    "the ranges have more than %" PRIu64 " points, the most for %" PRIu64
+                    " values, each of which is proven; give smaller ranges or larger steps",
+                    work / values, values);
+}
+
+static stow_status count_points(stow_formula* formula, const stowi_plan_formula_limits* limits,
+                                stow_diag* diag) {
   uint64_t points = 1;
   uint64_t work = 0;
   bool fits = true;
+  formula->value_counts = STOWI_ARRAY(formula->allocator, size_t, formula->all_symbols);
+  formula->elsewhere = STOWI_ARRAY_ZERO(formula->allocator, int64_t, formula->all_symbols);
+  STOW_TRY(stowi_need_memory(formula->value_counts != NULL && formula->elsewhere != NULL, diag));
   for (size_t i = 0; i < formula->symbol_count; ++i) {
-    fits = fits && stowi_mul_u64(points, stow_dim_range_count(&formula->ranges[i]), &points);
+    uint64_t count = stow_dim_range_count(&formula->ranges[i]);
+    formula->value_counts[i] = (size_t)count;
+    fits = fits && stowi_mul_u64(points, count, &points);
   }
+  formula->shape_count = fits ? points : UINT64_MAX;
   uint64_t values = formula->value_count == 0 ? 1 : formula->value_count;
-  if (!fits || !stowi_mul_u64(points, values, &work) || work > STOW_FORMULA_MAX_WORK) {
-    return stowi_fail(diag, STOW_ERR_LIMIT,
-                      "the ranges have more than %" PRIu64 " points, the most for %" PRIu64
-                      " values, each of which is proven; give smaller ranges or larger steps",
-                      (uint64_t)STOW_FORMULA_MAX_WORK / values, values);
+  bool is_small = fits && stowi_mul_u64(points, values, &work) && work <= limits->work;
+  if (!is_small && !limits->by_bounds) {
+    return fail_count(limits->work, values, diag);
+  }
+  if (!is_small) {
+    formula->by_bounds = true;
+    STOW_TRY(stowi_need_memory(stowi_plan_formula_sample(formula, limits) == STOW_OK, diag));
+    points = stowi_plan_formula_points_with(formula, SIZE_MAX);
+    if (points > STOW_FORMULA_MAX_WORK / values) {
+      return fail_count(STOW_FORMULA_MAX_WORK, values, diag);
+    }
   }
   formula->point_count = (size_t)points;
   formula->region_at = STOWI_ARRAY_ZERO(formula->allocator, uint32_t, formula->point_count);
   return stowi_need_memory(formula->region_at != NULL, diag);
 }
 
-stow_status stowi_plan_formula_create(const stow_graph* graph, stow_allocator allocator,
-                                      stow_diag* diag, stow_formula** out_formula) {
+stow_status stowi_plan_formula_create(const stow_graph* graph,
+                                      const stowi_plan_formula_limits* limits,
+                                      stow_allocator allocator, stow_diag* diag,
+                                      stow_formula** out_formula) {
   *out_formula = NULL;
   stow_formula* formula = STOWI_NEW(allocator, stow_formula);
   STOW_TRY(stowi_need_memory(formula != NULL, diag));
@@ -63,7 +85,7 @@ stow_status stowi_plan_formula_create(const stow_graph* graph, stow_allocator al
   formula->step_count = stow_graph_node_count(graph);
   stow_status status = find_symbols(formula, graph, diag);
   if (status == STOW_OK) {
-    status = count_points(formula, diag);
+    status = count_points(formula, limits, diag);
   }
   if (status == STOW_OK) {
     status = stowi_graph_twin_create(graph, allocator, diag, &formula->twin);
@@ -113,6 +135,9 @@ void stow_formula_destroy(stow_formula* formula) {
   STOWI_VEC_FREE(allocator, &formula->exprs);
   STOWI_VEC_FREE(allocator, &formula->boxes);
   STOWI_ARRAY_FREE(allocator, formula->region_at, formula->point_count);
+  stowi_plan_formula_free_samples(formula);
+  STOWI_ARRAY_FREE(allocator, formula->value_counts, formula->all_symbols);
+  STOWI_ARRAY_FREE(allocator, formula->elsewhere, formula->all_symbols);
   STOWI_ARRAY_FREE(allocator, formula->symbols, formula->all_symbols);
   STOWI_ARRAY_FREE(allocator, formula->ranges, formula->all_symbols);
   stowi_graph_twin_destroy(formula->twin);
@@ -196,11 +221,15 @@ stow_status stowi_plan_formula_fail_dim(const stow_formula* formula, stow_value 
 // Points
 
 void stowi_plan_formula_values(const stow_formula* formula, size_t point, int64_t* out_values) {
+  if (point == formula->point_count) {
+    memcpy(out_values, formula->elsewhere, formula->all_symbols * sizeof(*out_values));
+    return;
+  }
   memset(out_values, 0, formula->all_symbols * sizeof(*out_values));
   for (size_t i = formula->symbol_count; i-- > 0;) {
-    const stow_dim_range* range = &formula->ranges[i];
-    size_t count = (size_t)stow_dim_range_count(range);
-    out_values[formula->symbols[i]] = range->min + (int64_t)(point % count) * range->step;
+    size_t count = formula->value_counts[i];
+    out_values[formula->symbols[i]] =
+        stowi_plan_formula_value_at(formula, i, stowi_plan_formula_step(formula, i, point % count));
     point /= count;
   }
 }
@@ -221,14 +250,10 @@ stow_str stow_formula_symbol(const stow_formula* formula, size_t index, stow_dim
 
 size_t stow_formula_point_count(const stow_formula* formula) { return formula->point_count; }
 
-static int64_t value_at(const stow_dim_range* range, uint64_t steps) {
-  return range->min + (int64_t)steps * range->step;
-}
-
-// The point as numbers of steps.
+// The point as indices of values.
 static void split_point(const stow_formula* formula, size_t point, uint64_t* out_steps) {
   for (size_t i = formula->symbol_count; i-- > 0;) {
-    size_t count = (size_t)stow_dim_range_count(&formula->ranges[i]);
+    size_t count = formula->value_counts[i];
     out_steps[i] = point % count;
     point /= count;
   }
@@ -241,9 +266,34 @@ bool stow_formula_point_values(const stow_formula* formula, size_t point, int64_
   }
   split_point(formula, point, steps);
   for (size_t i = 0; i < formula->symbol_count; ++i) {
-    out_values[i] = value_at(&formula->ranges[i], steps[i]);
+    out_values[i] =
+        stowi_plan_formula_value_at(formula, i, stowi_plan_formula_step(formula, i, steps[i]));
   }
   return true;
+}
+
+// The index of the value; SIZE_MAX: no point has it.
+static size_t index_of(const stow_formula* formula, size_t symbol, int64_t value) {
+  const stow_dim_range* range = &formula->ranges[symbol];
+  if (!stow_dim_range_has(range, value)) {
+    return SIZE_MAX;
+  }
+  uint64_t step = (uint64_t)((value - range->min) / range->step);
+  if (formula->samples == NULL) {
+    return (size_t)step;
+  }
+  size_t low = 0;
+  size_t high = formula->value_counts[symbol];
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (formula->samples[symbol][middle] < step) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < formula->value_counts[symbol] && formula->samples[symbol][low] == step ? low
+                                                                                      : SIZE_MAX;
 }
 
 stow_status stow_formula_find_point(const stow_formula* formula, const int64_t* values,
@@ -251,12 +301,11 @@ stow_status stow_formula_find_point(const stow_formula* formula, const int64_t* 
   size_t point = 0;
   *out_point = SIZE_MAX;
   for (size_t i = 0; i < formula->symbol_count; ++i) {
-    const stow_dim_range* range = &formula->ranges[i];
-    if (!stow_dim_range_has(range, values[i])) {
+    size_t index = index_of(formula, i, values[i]);
+    if (index == SIZE_MAX) {
       return STOW_ERR_NOT_FOUND;
     }
-    point = point * (size_t)stow_dim_range_count(range) +
-            (size_t)((values[i] - range->min) / range->step);
+    point = point * formula->value_counts[i] + index;
   }
   *out_point = point;
   return STOW_OK;
@@ -374,6 +423,12 @@ stow_status stow_formula_describe(const stow_formula* formula, stow_formula_info
     }
     info.worst_point = is_worse(formula, i, info.worst_point) ? i : info.worst_point;
   }
+  info.by_bounds = formula->by_bounds;
+  info.shape_count = formula->shape_count;
+  const stowi_plan_formula_region* worst = region_of(formula, info.worst_point);
+  info.arena_bound = formula->by_bounds ? formula->bound.arena : info.largest_arena;
+  info.gap_arena = formula->by_bounds ? formula->bound.gap_arena : worst->arena[info.worst_point];
+  info.gap_load = formula->by_bounds ? formula->bound.gap_load : worst->load[info.worst_point];
   info.alignment = region_of(formula, last)->facts.alignment;
   for (size_t i = 0; i < formula->regions.count; ++i) {
     const stowi_plan_formula_region* region = formula->regions.data[i];
@@ -419,8 +474,10 @@ bool stow_formula_box(const stow_formula* formula, size_t region, size_t box, in
       continue;
     }
     for (size_t k = 0; k < formula->symbol_count; ++k) {
-      out_first[k] = value_at(&formula->ranges[k], from->first[k]);
-      out_last[k] = value_at(&formula->ranges[k], from->last[k]);
+      out_first[k] = stowi_plan_formula_value_at(
+          formula, k, stowi_plan_formula_step(formula, k, from->first[k]));
+      out_last[k] = stowi_plan_formula_value_at(
+          formula, k, stowi_plan_formula_last_step(formula, k, from->last[k]));
     }
     return true;
   }

@@ -8,6 +8,8 @@
 //     move.c       plans whose numbers are those of one point after another
 //     at.c         the plan at a point
 //     terms.c      arenas as formulas
+//     sample.c     which points of a range with too many are looked at
+//     bounds.c     the largest gap and arena of such a range
 //     fit.c        what fits into a capacity
 #ifndef STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_
 #define STOWAGE_SRC_PLAN_FORMULAS_FORMULA_H_
@@ -53,6 +55,13 @@ typedef struct stowi_plan_formula_region {
   uint64_t slack;  // and less by at most this; UINT64_MAX: it may be larger
 } stowi_plan_formula_region;
 
+// What is proven of a plan by bounds, see stow_formula_info.
+typedef struct stowi_plan_formula_bound {
+  uint64_t arena;
+  uint64_t gap_arena;
+  uint64_t gap_load;
+} stowi_plan_formula_bound;
+
 struct stow_formula {
   stow_allocator allocator;
   stowi_graph_twin* twin;
@@ -65,6 +74,14 @@ struct stow_formula {
   size_t* symbols;      // their indices in the graph
   stow_dim_range* ranges;
   size_t all_symbols;  // of the graph
+  // By symbol: how many of its values points have, and which, as steps from its least; NULL: all.
+  size_t* value_counts;
+  uint64_t** samples;
+  bool by_bounds;
+  size_t most_values;  // of a symbol in the sample
+  uint64_t shape_count;
+  stowi_plan_formula_bound bound;
+  int64_t* elsewhere;  // values of all symbols at point |point_count|, which is between points
   size_t point_count;
   STOWI_VEC(stowi_plan_formula_expr) exprs;
   STOWI_VEC(uint64_t*) tables;
@@ -77,16 +94,57 @@ struct stow_formula {
 // ---------------------------------------------------------------------------------------------
 // formula.c
 
+// The largest arena that is not notably above the load. Above this many bytes a percent is notable,
+// below it a kibibyte.
+#define STOWI_PLAN_FORMULA_SMALL 65536
+static inline uint64_t stowi_plan_formula_tolerable(uint64_t load) {
+  return load + (load > STOWI_PLAN_FORMULA_SMALL ? load / 100 : 1024);
+}
+
+// How large a formula may be: with more points times values than |work| it is refused, unless
+// |by_bounds|.
+typedef struct stowi_plan_formula_limits {
+  uint64_t work;
+  bool by_bounds;
+  size_t most_values;  // of a symbol in the sample, if it is known; or 0
+} stowi_plan_formula_limits;
+
 // A formula without regions.
-stow_status stowi_plan_formula_create(const stow_graph* graph, stow_allocator allocator,
-                                      stow_diag* diag, stow_formula** out_formula);
+stow_status stowi_plan_formula_create(const stow_graph* graph,
+                                      const stowi_plan_formula_limits* limits,
+                                      stow_allocator allocator, stow_diag* diag,
+                                      stow_formula** out_formula);
+// sample.c: the points of a range that has too many. STOW_ERR_OUT_OF_MEMORY.
+stow_status stowi_plan_formula_sample(stow_formula* formula,
+                                      const stowi_plan_formula_limits* limits);
+void stowi_plan_formula_free_samples(stow_formula* formula);
+// How many points there are if no symbol has more than |most| values; UINT64_MAX: more than that.
+uint64_t stowi_plan_formula_points_with(const stow_formula* formula, size_t most);
+// Values of a symbol in a sample, at most.
+#define STOWI_PLAN_FORMULA_FEWEST_VALUES 4
+#define STOWI_PLAN_FORMULA_MOST_VALUES 512
+// Value |index| of the symbol, as steps from its least; and the step before that of the next one.
+static inline uint64_t stowi_plan_formula_step(const stow_formula* formula, size_t symbol,
+                                               size_t index) {
+  return formula->samples == NULL ? index : formula->samples[symbol][index];
+}
+static inline uint64_t stowi_plan_formula_last_step(const stow_formula* formula, size_t symbol,
+                                                    size_t index) {
+  bool is_end = index + 1 >= formula->value_counts[symbol];
+  return is_end ? stowi_plan_formula_step(formula, symbol, index)
+                : stowi_plan_formula_step(formula, symbol, index + 1) - 1;
+}
+static inline int64_t stowi_plan_formula_value_at(const stow_formula* formula, size_t symbol,
+                                                  uint64_t step) {
+  return formula->ranges[symbol].min + (int64_t)step * formula->ranges[symbol].step;
+}
 void stowi_plan_formula_region_destroy(stow_formula* formula, stowi_plan_formula_region* region);
 // The number of the expression, added if it is new.
 stow_status stowi_plan_formula_add_dim(stow_formula* formula, stow_dim dim, uint32_t* out_expr);
 // The same of |table|, which is copied.
 stow_status stowi_plan_formula_add_table(stow_formula* formula, const uint64_t* table,
                                          uint32_t* out_expr);
-// Values of all symbols of the graph at |point|.
+// Values of all symbols of the graph at |point|, or elsewhere.
 void stowi_plan_formula_values(const stow_formula* formula, size_t point, int64_t* out_values);
 // Fills the boxes from |region_at|.
 stow_status stowi_plan_formula_make_boxes(stow_formula* formula);
@@ -155,6 +213,16 @@ stow_status stowi_plan_formula_find_places(stowi_plan_formula_maker* maker, cons
 stow_status stowi_plan_formula_region_create(stowi_plan_formula_maker* maker, size_t point,
                                              stow_plan* plan, stow_effects* effects,
                                              stowi_plan_formula_region** out_region);
+
+// sample.c: the plan of |region| at a shape between points; |values| are of all symbols. As
+// stow_formula_at otherwise. Not for one formula plan in several threads at once.
+stow_status stowi_plan_formula_at_shape(const stow_formula* formula, size_t region,
+                                        const int64_t* values, const stow_graph* bound,
+                                        const stow_effects* effects, stow_allocator allocator,
+                                        stow_diag* diag, stow_plan** out_plan);
+
+// bounds.c: bounds of a plan by bounds, when its boxes are known.
+stow_status stowi_plan_formula_find_bounds(stow_formula* formula, stow_diag* diag);
 
 // walk.c: arenas and loads of |region| at all points.
 stow_status stowi_plan_formula_measure(stow_formula* formula, stowi_plan_formula_region* region,

@@ -1,7 +1,8 @@
 // Makes a formula plan: plans at the largest point, keeps the structure, and measures it at every
 // point; likewise at a few smaller ones, where another order may need less. Then, as long as there
-// is a point at which no structure holds, or all are notably above the load, plans there too. In
-// the end structures that others can stand in for are dropped.
+// is a point at which no structure holds, or all are notably above the load, plans there too.
+// Structures that others can stand in for are dropped. Those that remain are planned again at their
+// largest arenas and in their middles: another order may have a lower load there.
 //
 // A structure holds at a point if the plan that it gives there passes the plan checker: whatever
 // ops, effects and sizes do at other shapes, only what is proven is used.
@@ -13,10 +14,9 @@
 #define DEFAULT_MOST_PLANS 8
 // Structures of a range; more would mean that it has no structure.
 #define MOST_REGIONS 64
-
-// Above this many bytes a percent is notable, below it a kibibyte.
-#define SMALL_ARENA 65536
-#define SMALL_GAP 1024
+// Plans that are made to look further: so many, and of so many nodes together.
+#define MOST_LOOKS 8
+#define LOOK_NODES 16384
 
 enum { UNKNOWN, HOLDS, FAILS };
 
@@ -33,7 +33,8 @@ typedef struct atlas {
 
 void stow_formula_options_defaults(stow_formula_options* options) {
   size_t size = options->struct_size;
-  stow_formula_options defaults = {.most_plans = DEFAULT_MOST_PLANS};
+  stow_formula_options defaults = {.most_plans = DEFAULT_MOST_PLANS,
+                                   .most_work = STOW_FORMULA_MAX_WORK};
   (void)stowi_fill_struct(options, &defaults, sizeof(defaults), "stow_formula_options", NULL);
   options->struct_size = size;
 }
@@ -129,10 +130,6 @@ static stow_status prove(atlas* a, stow_formula_walk* walk, size_t index, size_t
 // ---------------------------------------------------------------------------------------------
 // Choosing
 
-static uint64_t tolerable(uint64_t load) {
-  return load + (load > SMALL_ARENA ? load / 100 : SMALL_GAP);
-}
-
 // The first structure that is good enough, or else the smallest; UINT32_MAX if none holds.
 static uint32_t choose(const atlas* a, size_t point) {
   const stow_formula* formula = a->formula;
@@ -146,7 +143,8 @@ static uint32_t choose(const atlas* a, size_t point) {
     }
   }
   a->least_load[point] = load;
-  uint64_t limit = arena > tolerable(load) ? arena : tolerable(load);
+  uint64_t limit =
+      arena > stowi_plan_formula_tolerable(load) ? arena : stowi_plan_formula_tolerable(load);
   for (size_t i = 0; i < formula->regions.count && arena != UINT64_MAX; ++i) {
     if (!a->is_off[i] && formula->regions.data[i]->arena[point] <= limit) {
       return (uint32_t)i;
@@ -184,7 +182,7 @@ static uint64_t arena_at(const atlas* a, size_t point) {
 }
 
 static bool is_good(const atlas* a, size_t point) {
-  return arena_at(a, point) <= tolerable(a->least_load[point]);
+  return arena_at(a, point) <= stowi_plan_formula_tolerable(a->least_load[point]);
 }
 
 static bool is_larger_gap(const atlas* a, size_t point, size_t than) {
@@ -235,9 +233,9 @@ static stow_status plan_eighths(atlas* a, int64_t eighths, size_t largest) {
   int64_t* values = a->maker->values;
   size_t point;
   for (size_t i = 0; i < formula->symbol_count; ++i) {
-    const stow_dim_range* range = &formula->ranges[i];
-    int64_t steps = (range->max - range->min) / range->step;
-    values[i] = i == largest ? range->max : range->min + steps * eighths / 8 * range->step;
+    size_t last = formula->value_counts[i] - 1;
+    size_t index = i == largest ? last : last * (size_t)eighths / 8;
+    values[i] = stowi_plan_formula_value_at(formula, i, stowi_plan_formula_step(formula, i, index));
   }
   return stow_formula_find_point(formula, values, &point) == STOW_OK && !a->is_tried[point]
              ? plan_point(a, point)
@@ -295,6 +293,79 @@ static stow_status drop_with(atlas* a, uint64_t* before) {
   return assign(a);
 }
 
+static stow_status drop(atlas* a) {
+  size_t count = a->formula->point_count;
+  uint64_t* before = STOWI_ARRAY(a->maker->allocator, uint64_t, count);
+  STOW_TRY(stowi_need_memory(before != NULL, a->maker->diag));
+  stow_status status = drop_with(a, before);
+  STOWI_ARRAY_FREE(a->maker->allocator, before, count);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Looking further
+
+static bool has_region(const atlas* a, size_t point, uint32_t region) {
+  return a->formula->region_at[point] == region;
+}
+
+// The last point of the region with the largest arena; SIZE_MAX if it has none.
+static size_t largest_of(const atlas* a, uint32_t region) {
+  size_t largest = SIZE_MAX;
+  for (size_t point = a->formula->point_count; point-- > 0;) {
+    if (has_region(a, point, region) &&
+        (largest == SIZE_MAX || arena_at(a, point) > arena_at(a, largest))) {
+      largest = point;
+    }
+  }
+  return largest;
+}
+
+static uint64_t distance(uint64_t x, uint64_t y) { return x > y ? x - y : y - x; }
+
+// The last point of the region whose arena is closest to half of its largest.
+static size_t middle_of(const atlas* a, uint32_t region, size_t largest) {
+  uint64_t half = arena_at(a, largest) / 2;
+  size_t middle = largest;
+  for (size_t point = a->formula->point_count; point-- > 0;) {
+    if (has_region(a, point, region) &&
+        distance(arena_at(a, point), half) < distance(arena_at(a, middle), half)) {
+      middle = point;
+    }
+  }
+  return middle;
+}
+
+// SIZE_MAX: all have been tried.
+static size_t next_look(const atlas* a) {
+  for (uint32_t i = 0; i < a->formula->regions.count; ++i) {
+    size_t largest = largest_of(a, i);
+    if (largest == SIZE_MAX) {
+      continue;
+    }
+    size_t middle = middle_of(a, i, largest);
+    if (!a->is_tried[largest] || !a->is_tried[middle]) {
+      return a->is_tried[largest] ? middle : largest;
+    }
+  }
+  return SIZE_MAX;
+}
+
+static stow_status look_further(atlas* a, uint32_t most_plans) {
+  uint64_t nodes = a->formula->step_count == 0 ? 1 : a->formula->step_count;
+  uint64_t budget = LOOK_NODES / nodes < MOST_LOOKS ? LOOK_NODES / nodes : MOST_LOOKS;
+  size_t point = next_look(a);
+  for (; budget-- > 0 && point != SIZE_MAX && a->formula->regions.count < MOST_REGIONS / 2;
+       point = next_look(a)) {
+    STOW_TRY(plan_point(a, point));
+    STOW_TRY(improve(a, most_plans));
+  }
+  return drop(a);
+}
+
+// ---------------------------------------------------------------------------------------------
+// The end
+
 // Regions that no point has are removed.
 static void compact(atlas* a) {
   stow_formula* formula = a->formula;
@@ -318,24 +389,26 @@ static void compact(atlas* a) {
   }
 }
 
-static stow_status drop_regions(atlas* a) {
+// A load is that of the structure with the lowest one.
+static stow_status finish(atlas* a) {
   stow_formula* formula = a->formula;
-  uint64_t* before = STOWI_ARRAY(a->maker->allocator, uint64_t, formula->point_count);
-  STOW_TRY(stowi_need_memory(before != NULL, a->maker->diag));
-  stow_status status = drop_with(a, before);
-  STOWI_ARRAY_FREE(a->maker->allocator, before, formula->point_count);
-  if (status == STOW_OK) {
-    // A load is that of the structure with the lowest one.
-    for (size_t point = 0; point < formula->point_count; ++point) {
-      formula->regions.data[formula->region_at[point]]->load[point] = a->least_load[point];
-    }
-    compact(a);
-    status = stowi_need_memory(stowi_plan_formula_make_boxes(formula) == STOW_OK, a->maker->diag);
+  for (size_t point = 0; point < formula->point_count; ++point) {
+    formula->regions.data[formula->region_at[point]]->load[point] = a->least_load[point];
   }
-  return status;
+  compact(a);
+  return stowi_need_memory(stowi_plan_formula_make_boxes(formula) == STOW_OK, a->maker->diag);
 }
 
-// ---------------------------------------------------------------------------------------------
+// What effects are at shapes between points is not asked.
+static stow_status check_effects(const atlas* a) {
+  const stow_formula_effects* effects = &a->maker->effects;
+  if (!a->formula->by_bounds || effects->begin == NULL || effects->is_same_everywhere) {
+    return STOW_OK;
+  }
+  return stowi_fail(a->maker->diag, STOW_ERR_LIMIT,
+                    "the ranges have more points than can be asked how much scratch kernels need "
+                    "there; plan without kernels, or give smaller ranges or larger steps");
+}
 
 static stow_status run(atlas* a, uint32_t most_plans) {
   stowi_plan_formula_maker* maker = a->maker;
@@ -345,12 +418,16 @@ static stow_status run(atlas* a, uint32_t most_plans) {
   a->is_tried = STOWI_ARRAY_ZERO(maker->allocator, bool, count);
   STOW_TRY(stowi_need_memory(maker->values != NULL && a->least_load != NULL && a->is_tried != NULL,
                              maker->diag));
+  STOW_TRY(check_effects(a));
   STOW_TRY(stowi_plan_formula_survey(maker));
   STOW_TRY(plan_point(a, count - 1));
   STOW_TRY(plan_probes(a));
   STOW_TRY(improve(a, most_plans));
-  STOW_TRY(drop_regions(a));
-  return stowi_plan_formula_find_sums(a->formula, maker->diag);
+  STOW_TRY(drop(a));
+  STOW_TRY(look_further(a, most_plans));
+  STOW_TRY(finish(a));
+  STOW_TRY(stowi_plan_formula_find_sums(a->formula, maker->diag));
+  return a->formula->by_bounds ? stowi_plan_formula_find_bounds(a->formula, maker->diag) : STOW_OK;
 }
 
 static void release(atlas* a) {
@@ -391,7 +468,8 @@ stow_status stow_formula_make(const stow_graph* graph, const stow_formula_option
   stow_formula_options asked;
   stowi_plan_formula_maker maker = {.allocator = allocator, .diag = diag};
   STOW_TRY(stowi_plan_formula_load_options(options, &asked, &maker.options, diag));
-  STOW_TRY(stowi_plan_formula_create(graph, allocator, diag, &maker.formula));
+  stowi_plan_formula_limits limits = {.work = asked.most_work, .by_bounds = asked.by_bounds};
+  STOW_TRY(stowi_plan_formula_create(graph, &limits, allocator, diag, &maker.formula));
   maker.effects = asked.effects;
   memcpy(maker.formula->strategy, maker.options.strategy->name,
          strlen(maker.options.strategy->name) + 1);

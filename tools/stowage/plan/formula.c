@@ -42,7 +42,7 @@ static cli_exit check_request(const cli_plan_request* request) {
 cli_exit cli_formula_take_effects(cli_formula* f, const cli_plan_job* job) {
   *f = (cli_formula){.job = job, .code = CLI_YES};
   stow_formula_options_init(&f->options);
-  f->options.effects = (stow_formula_effects){begin_effects, NULL, f};
+  f->options.effects = (stow_formula_effects){begin_effects, NULL, f, job->runs == NULL};
   if (job->runs == NULL) {
     return CLI_YES;
   }
@@ -55,6 +55,12 @@ cli_exit cli_formula_take_effects(cli_formula* f, const cli_plan_job* job) {
 cli_exit cli_formula_make(cli_formula* f, const cli_plan_job* job) {
   CLI_TRY(cli_formula_take_effects(f, job));
   return cli_formula_plan(f);
+}
+
+static bool is_by_bounds(const stow_formula* formula) {
+  stow_formula_info info = {.struct_size = sizeof info};
+  stow_formula_describe(formula, &info);
+  return info.by_bounds;
 }
 
 cli_exit cli_formula_plan(cli_formula* f) {
@@ -75,10 +81,17 @@ cli_exit cli_formula_plan(cli_formula* f) {
                               : cli_fail_graph(job->source.label, job->graph, status, &diag);
   }
   status = stow_formula_check(f->formula, &f->options.effects, heap, &diag);
+  if (status == STOW_ERR_VIOLATION && f->options.by_bounds && is_by_bounds(f->formula)) {
+    return cli_fail(
+        CLI_BAD_INPUT,
+        "%s: the plan does not hold at a shape that was not looked at: %s; give smaller "
+        "ranges or larger steps",
+        job->source.label, cli_diag_text(status, &diag));
+  }
   if (status == STOW_ERR_VIOLATION) {
     return cli_fail(CLI_NO, "internal error: the plan is wrong: %s", cli_diag_text(status, &diag));
   }
-  return status == STOW_OK ? CLI_YES : cli_fail_diag(status, &diag);
+  return status == STOW_OK ? CLI_YES : cli_fail_graph(job->source.label, job->graph, status, &diag);
 }
 
 void cli_formula_free(cli_formula* f) {
@@ -113,7 +126,9 @@ cli_exit cli_formula_run(cli_plan_job* job) {
     return cli_fail(CLI_USAGE, "--capacity is for one shape; for a range use stowage fit");
   }
   cli_formula f;
-  cli_exit code = cli_formula_make(&f, job);
+  cli_exit code = cli_formula_take_effects(&f, job);
+  f.options.by_bounds = true;
+  code = code == CLI_YES ? cli_formula_plan(&f) : code;
   if (code == CLI_YES) {
     cli_output output;
     code = cli_output_open(&output, job->request.output);

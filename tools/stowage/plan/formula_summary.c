@@ -187,6 +187,17 @@ static void print_table(const stow_formula* formula, uint64_t largest, cli_outpu
 
 // ---------------------------------------------------------------------------------------------
 
+// Of a plan by bounds: what holds at any shape.
+static void print_bounds(const stow_formula_info* info, cli_output* output) {
+  char gap[STOWI_REPORT_NUMBER];
+  uint64_t above = info->gap_arena > info->gap_load ? info->gap_arena - info->gap_load : 0;
+  stowi_report_gap(above, info->gap_load, gap);
+  cli_print(output,
+            "  %-15s arena of at most %" PRIu64 " B at any shape; gap of at most %s, or %" PRIu64
+            " B\n",
+            "by bounds", info->arena_bound, gap, above);
+}
+
 void cli_formula_print(const stow_formula* formula, const cli_plan_job* job, cli_output* output) {
   stow_formula_info info = {.struct_size = sizeof info};
   char text[512];
@@ -200,10 +211,16 @@ void cli_formula_print(const stow_formula* formula, const cli_plan_job* job, cli
   range_text(formula, text, sizeof text);
   uint32_t nodes = stow_graph_node_count(job->graph);
   uint32_t values = stow_graph_value_count(job->graph);
-  cli_print(output,
-            "  %s: %zu point%s\n  %" PRIu32 " node%s, %" PRIu32 " value%s: %zu buffer%s\n\n", text,
-            info.point_count, cli_plural(info.point_count), nodes, cli_plural(nodes), values,
-            cli_plural(values), info.buffer_count, cli_plural(info.buffer_count));
+  cli_print(output, "  %s: ", text);
+  if (info.by_bounds && info.shape_count == UINT64_MAX) {
+    cli_print(output, "more than 2^64 shapes, of which ");
+  } else if (info.by_bounds) {
+    cli_print(output, "%" PRIu64 " shapes, of which ", info.shape_count);
+  }
+  cli_print(output, "%zu point%s%s\n  %" PRIu32 " node%s, %" PRIu32 " value%s: %zu buffer%s\n\n",
+            info.point_count, cli_plural(info.point_count), info.by_bounds ? " are looked at" : "",
+            nodes, cli_plural(nodes), values, cli_plural(values), info.buffer_count,
+            cli_plural(info.buffer_count));
   cli_formula_point_text(formula, info.largest_point, text, sizeof text);
   cli_print_size(output, "largest arena", info.largest_arena);
   cli_print(output, "   at %s, aligned to %" PRIu64 " B\n", text, info.alignment);
@@ -212,10 +229,13 @@ void cli_formula_print(const stow_formula* formula, const cli_plan_job* job, cli
   cli_formula_point_text(formula, info.worst_point, text, sizeof text);
   cli_print(output, "  %-15s %s at %s: %" PRIu64 " B above the load of %" PRIu64 " B\n",
             "largest gap", gap, text, worst.arena_size - worst.load, worst.load);
+  if (info.by_bounds) {
+    print_bounds(&info, output);
+  }
   for (size_t i = 0; i < info.region_count; ++i) {
     print_region(formula, i, output);
   }
-  cli_print(output, "  %-15s yes: every pair for all sizes, and the plan at every point\n\n",
-            "checked");
+  cli_print(output, "  %-15s yes: every pair for all sizes, %sand the plan at every point\n\n",
+            "checked", info.by_bounds ? "views and places for all shapes, " : "");
   print_table(formula, info.largest_arena, output);
 }

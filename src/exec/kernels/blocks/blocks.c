@@ -12,7 +12,8 @@
 typedef struct frame {
   bool tells;            // its kernels may write the call's message: one worker does
   unsigned char* bytes;  // values of the block
-  stow_tensor* tensors;  // by value
+  unsigned char** data;  // by value: where it is
+  stow_tensor* tensors;  // of a step: operands, then results
   const stow_tensor** operands;
   stow_tensor** results;
 } frame;
@@ -24,10 +25,15 @@ static frame carve_frame(stowi_kernel_carve* carve, const stowi_kernel_block_siz
   const stowi_kernel_block_body* tail = size->tail == NULL ? body : size->tail;
   frame f = {.tells = false};
   f.bytes = (unsigned char*)stowi_kernel_carve_take(carve, larger(body->bytes, tail->bytes), 1);
-  f.tensors = (stow_tensor*)stowi_kernel_carve_take(carve, body->value_count, sizeof(stow_tensor));
-  f.operands =
-      (const stow_tensor**)stowi_kernel_carve_take(carve, body->most_operands, sizeof(void*));
-  f.results = (stow_tensor**)stowi_kernel_carve_take(carve, body->most_results, sizeof(void*));
+  size_t most = (size_t)body->most_operands + body->most_results;
+  f.tensors = (stow_tensor*)stowi_kernel_carve_take(carve, most, sizeof(stow_tensor));
+  // One array for all pointers: each taken for itself would be rounded up.
+  void** pointers = (void**)stowi_kernel_carve_take(carve, body->value_count + most, sizeof(void*));
+  if (pointers != NULL) {
+    f.data = (unsigned char**)pointers;
+    f.operands = (const stow_tensor**)(pointers + body->value_count);
+    f.results = (stow_tensor**)(pointers + body->value_count + body->most_operands);
+  }
   return f;
 }
 
@@ -51,13 +57,13 @@ static stow_status scratch_blocks(const stow_kernel_call* call, uint64_t* out_by
 // ---------------------------------------------------------------------------------------------
 // A block
 
-// Dims of all values, and the places of those that are in the same one for every block.
+// The places of values that are in the same one for every block.
 static void begin_body(frame* f, const stowi_kernel_block_body* body) {
+  memset(f->tensors, 0, (body->most_operands + body->most_results) * sizeof(stow_tensor));
   for (uint32_t i = 0; i < body->value_count; ++i) {
     const stowi_kernel_block_value* value = &body->values[i];
-    f->tensors[i] = value->tensor;
     if (value->home != STOWI_KERNEL_BLOCK_OPERAND && value->home != STOWI_KERNEL_BLOCK_RESULT) {
-      f->tensors[i].data = f->bytes + value->at;
+      f->data[i] = f->bytes + value->at;
     }
   }
 }
@@ -86,12 +92,12 @@ static void place_block(frame* f, const stow_kernel_call* call, const stowi_kern
     const stowi_kernel_block_value* value = &body->values[i];
     uint32_t k = value->index;
     if (value->home == STOWI_KERNEL_BLOCK_OPERAND) {
-      f->tensors[i].data = part_of(call->operands[k], &blocks->operands[k], group, row) + value->at;
+      f->data[i] = part_of(call->operands[k], &blocks->operands[k], group, row) + value->at;
     } else if (value->home == STOWI_KERNEL_BLOCK_RESULT) {
-      f->tensors[i].data = part_of(call->results[k], &blocks->results[k], group, row) + value->at;
+      f->data[i] = part_of(call->results[k], &blocks->results[k], group, row) + value->at;
     } else if (value->home == STOWI_KERNEL_BLOCK_GATHER) {
-      move_pieces(part_of(call->operands[k], &blocks->operands[k], group, row),
-                  (unsigned char*)f->tensors[i].data, true, &blocks->operands[k], body->rows);
+      move_pieces(part_of(call->operands[k], &blocks->operands[k], group, row), f->data[i], true,
+                  &blocks->operands[k], body->rows);
     }
   }
 }
@@ -102,20 +108,38 @@ static void scatter_block(frame* f, const stow_kernel_call* call,
   for (uint32_t i = 0; i < body->value_count; ++i) {
     uint32_t k = body->values[i].index;
     if (body->values[i].home == STOWI_KERNEL_BLOCK_SCATTER) {
-      move_pieces(part_of(call->results[k], &blocks->results[k], group, row),
-                  (unsigned char*)f->tensors[i].data, false, &blocks->results[k], body->rows);
+      move_pieces(part_of(call->results[k], &blocks->results[k], group, row), f->data[i], false,
+                  &blocks->results[k], body->rows);
     }
   }
 }
 
+// The tensor of a value, in place of that of another one. Strides are 0 in all of them.
+static void fill_tensor(const frame* f, stow_tensor* tensor, const stowi_kernel_block_body* body,
+                        uint32_t value) {
+  const stow_tensor* from = &body->values[value].tensor;
+  tensor->data = f->data[value];
+  tensor->dtype = from->dtype;
+  for (uint32_t i = 0; i < from->rank || i < tensor->rank; ++i) {
+    tensor->dims[i] = from->dims[i];
+  }
+  tensor->rank = from->rank;
+}
+
 static stow_status run_step(frame* f, const stow_kernel_call* call,
+                            const stowi_kernel_block_body* body,
                             const stowi_kernel_block_step* step) {
+  stow_tensor* next = f->tensors;
   for (uint32_t k = 0; k < step->operand_count; ++k) {
     uint32_t value = step->operands[k];
-    f->operands[k] = value == UINT32_MAX ? NULL : &f->tensors[value];
+    f->operands[k] = value == UINT32_MAX ? NULL : next;
+    if (value != UINT32_MAX) {
+      fill_tensor(f, next++, body, value);
+    }
   }
   for (uint32_t k = 0; k < step->result_count; ++k) {
-    f->results[k] = &f->tensors[step->first_result + k];
+    f->results[k] = next;
+    fill_tensor(f, next++, body, step->first_result + k);
   }
   stow_kernel_call inner = {.struct_size = sizeof(inner),
                             .op = step->op,
@@ -140,7 +164,7 @@ static stow_status run_step(frame* f, const stow_kernel_call* call,
 static stow_status run_body(frame* f, const stow_kernel_call* call,
                             const stowi_kernel_block_body* body) {
   for (uint32_t i = 0; i < body->step_count; ++i) {
-    STOWI_KERNEL_TRY(run_step(f, call, &body->steps[i]));
+    STOWI_KERNEL_TRY(run_step(f, call, body, &body->steps[i]));
   }
   return STOW_OK;
 }
