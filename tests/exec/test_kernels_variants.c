@@ -52,6 +52,34 @@ static void check_cases(const variant_case* cases, size_t count) {
 
 #define CHECK_CASES(cases) check_cases(cases, sizeof(cases) / sizeof((cases)[0]))
 
+// These take other ways on machines with wide vectors (kernel_case.h runs them as on others, too):
+// rows of less and of more than a vector, and of several patches.
+TEST(WindowsInVectors) {
+  static const variant_case cases[] = {
+      {"f32[2, 9, 7, 7]; f32[9, 1, 5, 5]; f32[9]",
+       "conv(%0, %1, %2) {group = 9, pads = [2, 2, 2, 2]}", "f32[2, 9, 7, 7]", 0},
+      {"f32[1, 3, 20, 37]; f32[3, 1, 3, 3]", "conv(%0, %1) {group = 3, pads = [1, 1, 1, 1]}",
+       "f32[1, 3, 20, 37]", 0},
+      {"f32[1, 3, 31, 29]; f32[3, 1, 5, 3]",
+       "conv(%0, %1) {group = 3, pads = [2, 1, 2, 1], strides = [2, 2]}", "f32[1, 3, 16, 15]", 0},
+      {"f32[1, 3, 20, 20]", "pool(%0) {kernel = [5, 5], pads = [2, 2, 2, 2]}", "f32[1, 3, 20, 20]",
+       0},
+      {"f32[1, 2, 40, 53]", "pool(%0) {kernel = [3, 2], dilations = [2, 3]}", "f32[1, 2, 36, 50]",
+       0},
+      {"f32[1, 2, 21, 40]", "pool(%0) {kernel = [3, 3], pads = [1, 1, 1, 1], strides = [2, 2]}",
+       "f32[1, 2, 11, 20]", 0},
+      {"f32[1, 2, 9, 61]", "pool(%0) {op = \"avg\", kernel = [3, 4], pads = [1, 2, 1, 1]}",
+       "f32[1, 2, 9, 61]", 0},
+      {"f32[1, 2, 5, 30]", "pool(%0) {op = \"avg\", kernel = [1, 11], pads = [0, 5, 0, 5]}",
+       "f32[1, 2, 5, 30]", 0},
+      {"f32[2, 5, 6, 37]; f32[5, 3, 4, 5]",
+       "conv_transpose(%0, %1) {pads = [1, 2, 1, 2], strides = [2, 2]}", "f32[2, 3, 12, 73]", 2048},
+      {"f32[19, 70]", "softmax(%0)", "f32[19, 70]", 0},
+      {"f32[3, 900]", "softmax(%0)", "f32[3, 900]", 0},
+  };
+  CHECK_CASES(cases);
+}
+
 TEST(Products) {
   static const variant_case cases[] = {
       {"f32[70, 600]; f32[600, 90]", "matmul(%0, %1)", "f32[70, 90]", 2048},

@@ -42,6 +42,8 @@ TEST(SoftmaxNeitherOverflowsNorHidesNan) {
         N(0.032058603, 0.087144319, 0.236882818, 0.64391426), N(10000, 10001, 10002, 10003));
   GIVES("f32[3]", "softmax(%0)", "f32[3]", 0, 1e-6, N(0, 0.5, 0.5), N(-INFINITY, 1, 1));
   GIVES("f32[2, 2]", "softmax(%0)", "f32[2, 2]", 0, 1e-6, N(NAN, NAN, 0.5, 0.5), N(NAN, 1, 1, 1));
+  GIVES("f32[3, 2]", "softmax(%0)", "f32[3, 2]", 0, 1e-6, N(NAN, NAN, NAN, NAN, 1, 0),
+        N(-NAN, 1, INFINITY, 1, 1e30, -1e30));
   GIVES("f32[2, 2]", "softmax(%0) {axis = 0}", "f32[2, 2]", 0, 1e-6, N(NAN, 0.5, NAN, 0.5),
         N(NAN, 1, 1, 1));
 }

@@ -6,6 +6,8 @@
 #include "exec/kernels/support/math.h"
 #include "support/test.h"
 
+#define HAS_FMA STOWI_KERNEL_HAS_FMA
+
 typedef struct function_case {
   const char* name;
   float (*own)(float);
@@ -15,13 +17,13 @@ typedef struct function_case {
 
 static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
-static float own_exp(float x) { return stowi_kernel_expf(x); }
-static float own_expm1(float x) { return stowi_kernel_expm1f(x); }
+static float own_exp(float x) { return stowi_kernel_expf(HAS_FMA, x); }
+static float own_expm1(float x) { return stowi_kernel_expm1f(HAS_FMA, x); }
 static float own_log(float x) { return stowi_kernel_logf(x); }
 static float own_log1p(float x) { return stowi_kernel_log1pf(x); }
-static float own_tanh(float x) { return stowi_kernel_tanhf(x); }
-static float own_erf(float x) { return stowi_kernel_erff(x); }
-static float own_sigmoid(float x) { return stowi_kernel_sigmoidf(x); }
+static float own_tanh(float x) { return stowi_kernel_tanhf(HAS_FMA, x); }
+static float own_erf(float x) { return stowi_kernel_erff(HAS_FMA, x); }
+static float own_sigmoid(float x) { return stowi_kernel_sigmoidf(HAS_FMA, x); }
 static float own_sin(float x) { return stowi_kernel_sinf(x); }
 static float own_cos(float x) { return stowi_kernel_cosf(x); }
 
@@ -77,12 +79,13 @@ TEST(FunctionsAreWithinTheirUnits) {
 }
 
 TEST(EdgesAreExact) {
-  CHECK(stowi_kernel_expf(0) == 1 && stowi_kernel_expf(-INFINITY) == 0 &&
-        stowi_kernel_expf(INFINITY) == INFINITY);
-  CHECK(stowi_kernel_expf(-200) == 0 && stowi_kernel_expf(200) == INFINITY &&
-        isnan(stowi_kernel_expf(NAN)));
-  CHECK(stowi_kernel_expm1f(-INFINITY) == -1 && stowi_kernel_expm1f(INFINITY) == INFINITY);
-  CHECK(stowi_kernel_expm1f(-0.0F) == 0 && signbit(stowi_kernel_expm1f(-0.0F)));
+  CHECK(stowi_kernel_expf(HAS_FMA, 0) == 1 && stowi_kernel_expf(HAS_FMA, -INFINITY) == 0 &&
+        stowi_kernel_expf(HAS_FMA, INFINITY) == INFINITY);
+  CHECK(stowi_kernel_expf(HAS_FMA, -200) == 0 && stowi_kernel_expf(HAS_FMA, 200) == INFINITY &&
+        isnan(stowi_kernel_expf(HAS_FMA, NAN)));
+  CHECK(stowi_kernel_expm1f(HAS_FMA, -INFINITY) == -1 &&
+        stowi_kernel_expm1f(HAS_FMA, INFINITY) == INFINITY);
+  CHECK(stowi_kernel_expm1f(HAS_FMA, -0.0F) == 0 && signbit(stowi_kernel_expm1f(HAS_FMA, -0.0F)));
   CHECK(stowi_kernel_logf(1) == 0 && stowi_kernel_logf(0) == -INFINITY &&
         stowi_kernel_logf(-0.0F) == -INFINITY);
   CHECK(stowi_kernel_logf(INFINITY) == INFINITY && isnan(stowi_kernel_logf(-1)) &&
@@ -91,14 +94,26 @@ TEST(EdgesAreExact) {
   CHECK(stowi_kernel_log1pf(-1) == -INFINITY && stowi_kernel_log1pf(0) == 0 &&
         isnan(stowi_kernel_log1pf(-2)));
   CHECK(stowi_kernel_log1pf(INFINITY) == INFINITY && isnan(stowi_kernel_log1pf(NAN)));
-  CHECK(stowi_kernel_tanhf(INFINITY) == 1 && stowi_kernel_tanhf(-INFINITY) == -1 &&
-        isnan(stowi_kernel_tanhf(NAN)));
-  CHECK(stowi_kernel_erff(INFINITY) == 1 && stowi_kernel_erff(-INFINITY) == -1 &&
-        isnan(stowi_kernel_erff(NAN)));
-  CHECK(signbit(stowi_kernel_tanhf(-0.0F)) && signbit(stowi_kernel_erff(-0.0F)) &&
+  CHECK(stowi_kernel_tanhf(HAS_FMA, INFINITY) == 1 &&
+        stowi_kernel_tanhf(HAS_FMA, -INFINITY) == -1 && isnan(stowi_kernel_tanhf(HAS_FMA, NAN)));
+  CHECK(stowi_kernel_erff(HAS_FMA, INFINITY) == 1 && stowi_kernel_erff(HAS_FMA, -INFINITY) == -1 &&
+        isnan(stowi_kernel_erff(HAS_FMA, NAN)));
+  CHECK(signbit(stowi_kernel_tanhf(HAS_FMA, -0.0F)) && signbit(stowi_kernel_erff(HAS_FMA, -0.0F)) &&
         signbit(stowi_kernel_sinf(-0.0F)));
-  CHECK(stowi_kernel_sigmoidf(0) == 0.5F && stowi_kernel_sigmoidf(INFINITY) == 1);
-  CHECK(stowi_kernel_sigmoidf(-INFINITY) == 0 && isnan(stowi_kernel_sigmoidf(NAN)));
+  CHECK(stowi_kernel_sigmoidf(HAS_FMA, 0) == 0.5F && stowi_kernel_sigmoidf(HAS_FMA, INFINITY) == 1);
+  CHECK(stowi_kernel_sigmoidf(HAS_FMA, -INFINITY) == 0 &&
+        isnan(stowi_kernel_sigmoidf(HAS_FMA, NAN)));
   CHECK(stowi_kernel_cosf(0) == 1 && isnan(stowi_kernel_sinf(INFINITY)) &&
         isnan(stowi_kernel_cosf(NAN)));
+}
+
+TEST(ExpDownHasTheBitsOfExp) {
+  uint32_t step = test_is_long() ? 251 : 6007;
+  for (uint64_t bits = 0x80000000U; bits <= 0xff800000U; bits += step) {
+    float x = stowi_kernel_f32_of_bits((uint32_t)bits);
+    float own = stowi_kernel_exp_down(HAS_FMA, x);
+    test_check(own == stowi_kernel_expf(HAS_FMA, x), __FILE__, __LINE__, "exp(%a) is %a", (double)x,
+               (double)own);
+  }
+  CHECK(stowi_kernel_exp_down(HAS_FMA, 0) == 1 && stowi_kernel_exp_down(HAS_FMA, -INFINITY) == 0);
 }

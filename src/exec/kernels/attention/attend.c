@@ -7,7 +7,7 @@
 
 #include "exec/kernels/attention/head_product.h"
 #include "exec/kernels/matrix/gemm.h"
-#include "exec/kernels/rows/softmax.h"
+#include "exec/kernels/rows/loops.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
@@ -16,13 +16,13 @@
 // Softmax of scores in place, with |extra| as one more. A row of which all is -INFINITY becomes
 // zeros.
 static void softmax(float* row, size_t count, float extra) {
-  if (stowi_kernel_softmax_row_f32(row, count, extra, row) == -INFINITY) {
+  if (stowi_kernel_softmax_rows_f32(row, 1, count, extra, row) == -INFINITY) {
     memset(row, 0, count * sizeof(*row));
   }
 }
 
 static void softmax_f64(double* row, size_t count) {
-  if (stowi_kernel_softmax_row_f64(row, count, -INFINITY, row) == -INFINITY) {
+  if (stowi_kernel_softmax_rows_f64(row, 1, count, -INFINITY, row) == -INFINITY) {
     memset(row, 0, count * sizeof(*row));
   }
 }
@@ -378,7 +378,7 @@ static stowi_kernel_matrix read_queries(const stowi_kernel_attention* a, const q
 
 STOWI_KERNEL_LOOP(cap_scores, (float cap, size_t count, float* row), (cap, count, row)) {
   for (size_t i = 0; i < count; ++i) {
-    row[i] = cap * stowi_kernel_tanhf(row[i] / cap);
+    row[i] = cap * stowi_kernel_tanhf(has_fma, row[i] / cap);
   }
 }
 

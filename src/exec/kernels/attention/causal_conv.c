@@ -37,6 +37,14 @@ STOWI_KERNEL_LOOP(add_tap, (const float* inputs, float weight, float* sums, size
   }
 }
 
+STOWI_KERNEL_LOOP(finish, (float bias, bool is_silu, float* sums, size_t count),
+                  (bias, is_silu, sums, count)) {
+  for (size_t i = 0; i < count; ++i) {
+    float sum = sums[i] + bias;
+    sums[i] = is_silu ? sum * stowi_kernel_sigmoidf(has_fma, sum) : sum;
+  }
+}
+
 static void run_block(const layer* l, size_t row, size_t begin, size_t count) {
   float sums[STOWI_KERNEL_BLOCK];
   float inputs[STOWI_KERNEL_BLOCK];
@@ -53,10 +61,7 @@ static void run_block(const layer* l, size_t row, size_t begin, size_t count) {
     load_padded(l, row, position, count, inputs);
     add_tap(inputs, weight, sums, count);
   }
-  for (size_t i = 0; i < count; ++i) {
-    sums[i] += bias;
-    sums[i] = l->is_silu ? sums[i] * stowi_kernel_sigmoidf(sums[i]) : sums[i];
-  }
+  finish(bias, l->is_silu, sums, count);
   stowi_kernel_store_f32(l->out->dtype, l->out->data, row * l->length + begin, count, sums);
 }
 

@@ -110,13 +110,20 @@ static stow_status read_rates(layer* l) {
 // ---------------------------------------------------------------------------------------------
 // One step of one head
 
+STOWI_KERNEL_LOOP(exps, (float* x, size_t count), (x, count)) {
+  for (size_t i = 0; i < count; ++i) {
+    x[i] = stowi_kernel_expf(has_fma, x[i]);
+  }
+}
+
 static void decay_state(const layer* l, size_t batch, size_t head, size_t step,
                         const workspace* w) {
   const stow_tensor* decay = stow_kernel_operand(l->call, DECAY);
   size_t first = ((batch * l->steps + step) * l->kv_heads + head) * l->decays;
   stowi_kernel_load_f32(decay->dtype, decay->data, first, l->decays, w->decay);
+  exps(w->decay, l->decays);
   for (size_t i = 0; i < l->key_size; ++i) {
-    float factor = stowi_kernel_expf(w->decay[l->decays == 1 ? 0 : i]);
+    float factor = w->decay[l->decays == 1 ? 0 : i];
     float* row = w->state + i * l->value_size;
     for (size_t j = 0; j < l->value_size; ++j) {
       row[j] *= factor;

@@ -10,20 +10,21 @@
 #define SQRT_2_OVER_PI 0.79788456080286535588
 #define CUBIC 0.044715
 
-STOWI_KERNEL_UNARY_F32(gelu, 0.5F * x * (1.0F + stowi_kernel_erff(x * (float)SQRT_HALF)))
+STOWI_KERNEL_UNARY_F32(gelu, 0.5F * x * (1.0F + stowi_kernel_erff(has_fma, x*(float)SQRT_HALF)))
 STOWI_KERNEL_UNARY_F64(gelu, 0.5 * x * (1.0 + erf(x * SQRT_HALF)))
-STOWI_KERNEL_UNARY_F32(gelu_tanh, 0.5F * x *
-                                      (1.0F + stowi_kernel_tanhf((float)SQRT_2_OVER_PI *
-                                                                 (x + (float)CUBIC * x * x * x))))
+STOWI_KERNEL_UNARY_F32(
+    gelu_tanh,
+    0.5F * x *
+        (1.0F + stowi_kernel_tanhf(has_fma, (float)SQRT_2_OVER_PI*(x + (float)CUBIC * x * x * x))))
 STOWI_KERNEL_UNARY_F64(gelu_tanh, 0.5 * x * (1.0 + tanh(SQRT_2_OVER_PI * (x + CUBIC * x * x * x))))
-STOWI_KERNEL_UNARY_F32(silu, (x * stowi_kernel_sigmoidf(p[0] * x)))
+STOWI_KERNEL_UNARY_F32(silu, (x * stowi_kernel_sigmoidf(has_fma, p[0] * x)))
 STOWI_KERNEL_UNARY_F64(silu, (x * stowi_kernel_sigmoid(p[0] * x)))
 STOWI_KERNEL_UNARY_BOTH(leaky_relu, x < 0 ? p[0] * x : x)
-STOWI_KERNEL_UNARY_F32(elu, x < 0 ? p[0] * stowi_kernel_expm1f(x) : x)
+STOWI_KERNEL_UNARY_F32(elu, x < 0 ? p[0] * stowi_kernel_expm1f(has_fma, x) : x)
 STOWI_KERNEL_UNARY_F64(elu, x < 0 ? p[0] * expm1(x) : x)
-STOWI_KERNEL_UNARY_F32(selu, p[1] * (x > 0 ? x : p[0] * stowi_kernel_expm1f(x)))
+STOWI_KERNEL_UNARY_F32(selu, p[1] * (x > 0 ? x : p[0] * stowi_kernel_expm1f(has_fma, x)))
 STOWI_KERNEL_UNARY_F64(selu, p[1] * (x > 0 ? x : p[0] * expm1(x)))
-STOWI_KERNEL_UNARY_F32(celu, x < 0 ? p[0] * stowi_kernel_expm1f(x / p[0]) : x)
+STOWI_KERNEL_UNARY_F32(celu, x < 0 ? p[0] * stowi_kernel_expm1f(has_fma, x / p[0]) : x)
 STOWI_KERNEL_UNARY_F64(celu, x < 0 ? p[0] * expm1(x / p[0]) : x)
 STOWI_KERNEL_UNARY_BOTH(thresholded_relu, x > p[0] ? x : 0)
 
@@ -36,10 +37,10 @@ STOWI_KERNEL_UNARY_F32(hard_sigmoid, unit_f32(p[0] * x + p[1]))
 STOWI_KERNEL_UNARY_F64(hard_sigmoid, unit_f64(p[0] * x + p[1]))
 STOWI_KERNEL_UNARY_BOTH(shrink, (x < -p[1] ? x + p[0] : x > p[1] ? x - p[0] : 0))
 STOWI_KERNEL_UNARY_BOTH(affine, p[0] * x + p[1])
-STOWI_KERNEL_UNARY_F32(scaled_tanh, p[0] * stowi_kernel_tanhf(p[1] * x))
+STOWI_KERNEL_UNARY_F32(scaled_tanh, p[0] * stowi_kernel_tanhf(has_fma, p[1] * x))
 STOWI_KERNEL_UNARY_F64(scaled_tanh, p[0] * tanh(p[1] * x))
 
-STOWI_KERNEL_UNARY_F32(parametric_softplus, p[0] * stowi_kernel_softplusf(p[1] * x))
+STOWI_KERNEL_UNARY_F32(parametric_softplus, p[0] * stowi_kernel_softplusf(has_fma, p[1] * x))
 STOWI_KERNEL_UNARY_F64(parametric_softplus, p[0] * stowi_kernel_softplus(p[1] * x))
 
 #define ROW(op, name, cost, ...)                                                   \

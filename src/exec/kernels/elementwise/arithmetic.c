@@ -25,7 +25,7 @@ STOWI_KERNEL_BINARY_BOTH(prelu, x < 0 ? x * y : x)
 STOWI_KERNEL_BINARY_INT(prelu_i64, int64, x < 0 ? (int64_t)((uint64_t)x * (uint64_t)y) : x)
 STOWI_KERNEL_BINARY_INT(prelu_u64, uint64, ((void)y, x))
 
-STOWI_KERNEL_BINARY_F32(swiglu, (x * stowi_kernel_sigmoidf(p * x) * y))
+STOWI_KERNEL_BINARY_F32(swiglu, (x * stowi_kernel_sigmoidf(has_fma, p* x) * y))
 STOWI_KERNEL_BINARY_F64(swiglu, (x * stowi_kernel_sigmoid(p * x) * y))
 
 static const stowi_kernel_binary rows[] = {

@@ -7,27 +7,27 @@
 
 // x tanh(log(1 + e)) with e = exp(x), which is x n / (n + 2) with n = e (e + 2). Above 20 n is so
 // large that only x is left.
-static inline float mish(float x) {
-  float e = stowi_kernel_expf(x > 20.0F ? 20.0F : x);
+STOWI_KERNEL_INLINE float mish(bool has_fma, float x) {
+  float e = stowi_kernel_expf(has_fma, x > 20.0F ? 20.0F : x);
   float n = e * (e + 2.0F);
   return x * (n / (n + 2.0F));
 }
 
-STOWI_KERNEL_UNARY_F32(exp, stowi_kernel_expf(x))
+STOWI_KERNEL_UNARY_F32(exp, stowi_kernel_expf(has_fma, x))
 STOWI_KERNEL_UNARY_F64(exp, exp(x))
 STOWI_KERNEL_UNARY_F32(log, stowi_kernel_logf(x))
 STOWI_KERNEL_UNARY_F64(log, log(x))
-STOWI_KERNEL_UNARY_F32(sigmoid, stowi_kernel_sigmoidf(x))
+STOWI_KERNEL_UNARY_F32(sigmoid, stowi_kernel_sigmoidf(has_fma, x))
 STOWI_KERNEL_UNARY_F64(sigmoid, stowi_kernel_sigmoid(x))
-STOWI_KERNEL_UNARY_F32(tanh, stowi_kernel_tanhf(x))
+STOWI_KERNEL_UNARY_F32(tanh, stowi_kernel_tanhf(has_fma, x))
 STOWI_KERNEL_UNARY_F64(tanh, tanh(x))
-STOWI_KERNEL_UNARY_F32(erf, stowi_kernel_erff(x))
+STOWI_KERNEL_UNARY_F32(erf, stowi_kernel_erff(has_fma, x))
 STOWI_KERNEL_UNARY_F64(erf, erf(x))
-STOWI_KERNEL_UNARY_F32(softplus, stowi_kernel_softplusf(x))
+STOWI_KERNEL_UNARY_F32(softplus, stowi_kernel_softplusf(has_fma, x))
 STOWI_KERNEL_UNARY_F64(softplus, stowi_kernel_softplus(x))
 STOWI_KERNEL_UNARY_F32(softsign, x / (1.0F + stowi_kernel_abs(x)))
 STOWI_KERNEL_UNARY_F64(softsign, x / (1.0 + fabs(x)))
-STOWI_KERNEL_UNARY_F32(mish, mish(x))
+STOWI_KERNEL_UNARY_F32(mish, mish(has_fma, x))
 STOWI_KERNEL_UNARY_F64(mish, (x * tanh(stowi_kernel_softplus(x))))
 
 static const stowi_kernel_unary rows[] = {

@@ -10,6 +10,7 @@
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
 #include "exec/kernels/support/size.h"
+#include "exec/kernels/support/vector.h"
 
 // ---------------------------------------------------------------------------------------------
 // Fused activations of f32 in place, one loop for each so that the compiler vectorises it.
@@ -59,12 +60,12 @@ static stow_status activation_of(const stow_kernel_call* call, fused_activation*
                           name->s.size > 40 ? 40 : (int)name->s.size, name->s.data);
 }
 
-static float softplus(float x) {
-  return x > 0 ? x + stowi_kernel_logf(1 + stowi_kernel_expf(-x))
-               : stowi_kernel_logf(1 + stowi_kernel_expf(x));
+STOWI_KERNEL_INLINE float softplus(bool has_fma, float x) {
+  float far = stowi_kernel_logf(1 + stowi_kernel_exp_down(has_fma, x > 0 ? -x : x));
+  return x > 0 ? x + far : x == x ? far : x;
 }
 
-static float hard_sigmoid(float x, float alpha, float beta) {
+static inline float hard_sigmoid(float x, float alpha, float beta) {
   float y = alpha * x + beta;
   return y < 0 ? 0 : y > 1 ? 1 : y;
 }
@@ -76,21 +77,22 @@ static float hard_sigmoid(float x, float alpha, float beta) {
   }                                    \
   break
 
-static void activate(const fused_activation* activation, float* x, size_t count) {
+STOWI_KERNEL_LOOP(activate, (const fused_activation* activation, float* x, size_t count),
+                  (activation, x, count)) {
   float alpha = activation->alpha;
   float beta = activation->beta;
   float gamma = activation->gamma;
   switch (activation->kind) {
     case ACTIVATION_NONE: break;
-    case ACTIVATION_ELU: EACH(v >= 0 ? v : alpha * (stowi_kernel_expf(v) - 1));
+    case ACTIVATION_ELU: EACH(v >= 0 ? v : alpha * (stowi_kernel_expf(has_fma, v) - 1));
     case ACTIVATION_HARD_SIGMOID: EACH(hard_sigmoid(v, alpha, beta));
     case ACTIVATION_LEAKY_RELU: EACH(v >= 0 ? v : alpha * v);
     case ACTIVATION_RELU: EACH(v < 0 ? 0 : v);
-    case ACTIVATION_SELU: EACH(gamma * (v > 0 ? v : alpha * (stowi_kernel_expf(v) - 1)));
-    case ACTIVATION_SIGMOID: EACH(stowi_kernel_sigmoidf(v));
-    case ACTIVATION_SOFTPLUS: EACH(softplus(v));
+    case ACTIVATION_SELU: EACH(gamma * (v > 0 ? v : alpha * (stowi_kernel_expf(has_fma, v) - 1)));
+    case ACTIVATION_SIGMOID: EACH(stowi_kernel_sigmoidf(has_fma, v));
+    case ACTIVATION_SOFTPLUS: EACH(softplus(has_fma, v));
     case ACTIVATION_SOFTSIGN: EACH(v / (1 + (v < 0 ? -v : v)));
-    case ACTIVATION_TANH: EACH(stowi_kernel_tanhf(v));
+    case ACTIVATION_TANH: EACH(stowi_kernel_tanhf(has_fma, v));
     case ACTIVATION_THRESHOLDED_RELU: EACH(v > alpha ? v : 0);
   }
 }

@@ -67,13 +67,22 @@ static float sum_of(const float* x, size_t count) {
   return sum;
 }
 
+STOWI_KERNEL_LOOP(set_exp, (float x, float* out), (x, out)) {
+  *out = stowi_kernel_expf(has_fma, x);
+}
+
+static float exp_of(float x) {
+  set_exp(x, &x);
+  return x;
+}
+
 static void share(const router* r, size_t token, const int32_t* chosen, float* shares) {
   size_t first = token * r->experts;
   float largest = logit_at(r->logits, first + (size_t)chosen[0]);
   for (size_t j = 0; j < r->k; ++j) {
     size_t at = first + (size_t)chosen[j];
-    shares[j] = r->weights != NULL ? logit_at(r->weights, at)
-                                   : stowi_kernel_expf(logit_at(r->logits, at) - largest);
+    shares[j] =
+        r->weights != NULL ? logit_at(r->weights, at) : exp_of(logit_at(r->logits, at) - largest);
   }
   float sum = 1;
   if (r->normalizes) {
@@ -81,7 +90,7 @@ static void share(const router* r, size_t token, const int32_t* chosen, float* s
   } else if (r->weights == NULL) {
     sum = 0;
     for (size_t e = 0; e < r->experts; ++e) {
-      sum += stowi_kernel_expf(logit_at(r->logits, first + e) - largest);
+      sum += exp_of(logit_at(r->logits, first + e) - largest);
     }
   }
   for (size_t j = 0; j < r->k; ++j) {
@@ -441,28 +450,37 @@ static stow_status scratch_mixture(const stow_kernel_call* call, uint64_t* out_b
 // ---------------------------------------------------------------------------------------------
 // Experts
 
-static float gelu(float x) {
-  return 0.5F * x * (1 + stowi_kernel_tanhf(0.7978845608F * (x + 0.044715F * x * x * x)));
+STOWI_KERNEL_INLINE float gelu(bool has_fma, float x) {
+  float cubic = 0.7978845608F * (x + 0.044715F * x * x * x);
+  return 0.5F * x * (1 + stowi_kernel_tanhf(has_fma, cubic));
 }
 
-static void activate(const mixture* x, float* values, size_t count) {
+STOWI_KERNEL_LOOP(activate, (const mixture* x, float* values, size_t count), (x, values, count)) {
   for (size_t i = 0; i < count; ++i) {
     float v = values[i];
     switch (x->activation) {
       case RELU: values[i] = v > 0 ? v : 0; break;
-      case GELU: values[i] = gelu(v); break;
-      case SILU: values[i] = v * stowi_kernel_sigmoidf(v); break;
+      case GELU: values[i] = gelu(has_fma, v); break;
+      case SILU: values[i] = v * stowi_kernel_sigmoidf(has_fma, v); break;
       case IDENTITY:
       case SWIGLU: break;
     }
   }
 }
 
-static float swiglu(const mixture* x, float gate, float linear) {
+STOWI_KERNEL_INLINE float swiglu(bool has_fma, const mixture* x, float gate, float linear) {
   gate = gate < x->limit ? gate : x->limit;
   linear = linear < x->limit ? linear : x->limit;
   linear = linear > -x->limit ? linear : -x->limit;
-  return gate * stowi_kernel_sigmoidf(x->alpha * gate) * (linear + x->beta);
+  return gate * stowi_kernel_sigmoidf(has_fma, x->alpha * gate) * (linear + x->beta);
+}
+
+STOWI_KERNEL_LOOP(gate_row, (const mixture* x, const float* from, float* to), (x, from, to)) {
+  for (size_t j = 0; j < x->inter; ++j) {
+    float gate = x->fusion == 1 ? from[2 * j] : from[j];
+    float linear = x->fusion == 0 ? to[j] : x->fusion == 1 ? from[2 * j + 1] : from[x->inter + j];
+    to[j] = swiglu(has_fma, x, gate, linear);
+  }
 }
 
 // What the second layer reads: |r->middle| itself, or |r->gated|.
@@ -480,13 +498,7 @@ static const float* middle_of(const stow_kernel_call* call, const mixture* x, co
     return r->middle;
   }
   for (size_t i = 0; i < rows; ++i) {
-    const float* from = r->middle + i * x->first.outputs;
-    float* to = r->gated + i * x->inter;
-    for (size_t j = 0; j < x->inter; ++j) {
-      float gate = x->fusion == 1 ? from[2 * j] : from[j];
-      float linear = x->fusion == 0 ? to[j] : x->fusion == 1 ? from[2 * j + 1] : from[x->inter + j];
-      to[j] = swiglu(x, gate, linear);
-    }
+    gate_row(x, r->middle + i * x->first.outputs, r->gated + i * x->inter);
   }
   return r->gated;
 }

@@ -25,9 +25,14 @@ static void look_up(void* user, size_t begin, size_t end, uint32_t worker) {
   }
 }
 
+STOWI_KERNEL_LOOP(sigmoid_of, (float x, float* out), (x, out)) {
+  *out = stowi_kernel_sigmoidf(has_fma, x);
+}
+
 static float sigmoid(float x, float p) {
   (void)p;
-  return stowi_kernel_sigmoidf(x);
+  sigmoid_of(x, &x);
+  return x;
 }
 
 static float leaky_relu(float x, float alpha) { return x < 0 ? alpha * x : x; }
@@ -247,6 +252,12 @@ static void set_rows(const stow_kernel_call* call, softmax_task* t) {
   }
 }
 
+STOWI_KERNEL_LOOP(make_exps, (float scale, float exps[256]), (scale, exps)) {
+  for (uint32_t i = 0; i < 256; ++i) {
+    exps[i] = stowi_kernel_expf(has_fma, -(float)(int32_t)i * scale);
+  }
+}
+
 static stow_status run_softmax(stow_kernel_call* call) {
   softmax_task t = {.x = call->operands[0], .out = call->results[0]};
   STOWI_KERNEL_TRY(stowi_kernel_need_bytes(call, t.x, "operand 0"));
@@ -258,9 +269,7 @@ static stow_status run_softmax(stow_kernel_call* call) {
   if (count == 0) {
     return STOW_OK;
   }
-  for (size_t i = 0; i < 256; ++i) {
-    t.exps[i] = stowi_kernel_expf(-(float)i * in_scale.scale);
-  }
+  make_exps(in_scale.scale, t.exps);
   set_rows(call, &t);
   stow_kernel_split(call, count / t.length, GRAIN / (4 * t.length) + 1, run_rows, &t);
   return STOW_OK;

@@ -116,13 +116,13 @@ static double activate(const stowi_kernel_activation* a, double x) {
 
 STOWI_KERNEL_LOOP(sigmoid, (size_t count, float* x), (count, x)) {
   for (size_t i = 0; i < count; ++i) {
-    x[i] = stowi_kernel_sigmoidf(x[i]);
+    x[i] = stowi_kernel_sigmoidf(has_fma, x[i]);
   }
 }
 
 STOWI_KERNEL_LOOP(hyperbolic_tangent, (size_t count, float* x), (count, x)) {
   for (size_t i = 0; i < count; ++i) {
-    x[i] = stowi_kernel_tanhf(x[i]);
+    x[i] = stowi_kernel_tanhf(has_fma, x[i]);
   }
 }
 

@@ -5,15 +5,18 @@
 #include "exec/kernels/rows/axes.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/vector.h"
 
 // ---------------------------------------------------------------------------------------------
 // instance_norm and group_norm: each channel, or group of channels, is normalised separately, then
 // scaled and shifted by channel. Three passes over a group, sums in double.
 
 #define REAL float
+#define REAL_DTYPE STOW_F32
 #define OF(name) name##_f32
 #include "exec/kernels/rows/channel_norm_body.h"
 #define REAL double
+#define REAL_DTYPE STOW_F64
 #define OF(name) name##_f64
 #include "exec/kernels/rows/channel_norm_body.h"
 
@@ -422,8 +425,12 @@ static double add_up(const skip_job* j, size_t sample, size_t group, const doubl
   return sum;
 }
 
-static double silu(stow_dtype dtype, double x) {
-  return dtype == STOW_F64 ? x / (1 + exp(-x)) : x * (double)stowi_kernel_sigmoidf((float)x);
+STOWI_KERNEL_LOOP(silu, (stow_dtype dtype, double* block, size_t count), (dtype, block, count)) {
+  for (size_t i = 0; i < count; ++i) {
+    double x = block[i];
+    block[i] = dtype == STOW_F64 ? x / (1 + exp(-x))
+                                 : x * (double)stowi_kernel_sigmoidf(has_fma, (float)x);
+  }
 }
 
 static void write_block(const skip_job* j, run r, size_t i, size_t count, double mean,
@@ -433,8 +440,10 @@ static void write_block(const skip_job* j, run r, size_t i, size_t count, double
   }
   for (size_t k = 0; k < count; ++k) {
     size_t c = r.channel + (j->is_last ? i + k : 0);
-    double x = (block[k] - mean) * factor * param_at(j->scale, c, 1) + param_at(j->shift, c, 0);
-    block[k] = j->has_silu ? silu(j->x->dtype, x) : x;
+    block[k] = (block[k] - mean) * factor * param_at(j->scale, c, 1) + param_at(j->shift, c, 0);
+  }
+  if (j->has_silu) {
+    silu(j->x->dtype, block, count);
   }
   stowi_kernel_store_f64(j->y->dtype, j->y->data, r.first + i, count, block);
 }

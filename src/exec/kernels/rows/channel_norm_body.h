@@ -24,6 +24,11 @@ static double OF(run_squares)(const stow_tensor* x, size_t first, size_t count, 
 
 static void OF(run_affine)(const stow_tensor* x, const stow_tensor* y, size_t first, size_t count,
                            REAL center, REAL factor, REAL shift) {
+  if (x->dtype == REAL_DTYPE && y->dtype == REAL_DTYPE) {
+    OF(stowi_kernel_affine)
+    ((const REAL*)x->data + first, count, center, factor, shift, (REAL*)y->data + first);
+    return;
+  }
   REAL room[STOWI_KERNEL_BLOCK];
   REAL out[STOWI_KERNEL_BLOCK];
   for (size_t i = 0; i < count; i += STOWI_KERNEL_BLOCK) {
@@ -35,4 +40,5 @@ static void OF(run_affine)(const stow_tensor* x, const stow_tensor* y, size_t fi
 }
 
 #undef REAL
+#undef REAL_DTYPE
 #undef OF

@@ -7,6 +7,7 @@
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/vector.h"
 
 // ---------------------------------------------------------------------------------------------
 // Reductions of blocks, plain loops that the compiler vectorises. Floats of all widths are double
@@ -148,15 +149,37 @@ typedef struct job {
 // Floats
 
 // |in| becomes the exponentials of its distances from |most|, one or each its own.
-static void exps(const job* j, double* in, size_t count, const double* most, bool is_one) {
+STOWI_KERNEL_LOOP(exps, (const job* j, double* in, size_t count, const double* most, bool is_one),
+                  (j, in, count, most, is_one)) {
   for (size_t i = 0; i < count; ++i) {
     double far = in[i] - most[is_one ? 0 : i];
-    in[i] = j->x->dtype == STOW_F64 ? exp(far) : (double)stowi_kernel_expf((float)far);
+    in[i] = j->x->dtype == STOW_F64 ? exp(far) : (double)stowi_kernel_expf(has_fma, (float)far);
   }
 }
 
 // Where the largest is infinite there is nothing to subtract.
 static double finite_or_zero(double x) { return isfinite(x) ? x : 0; }
+
+// Sums of f32, or of their squares, where they lie: the same lanes as below.
+STOWI_KERNEL_LOOP(add_floats, (const float* in, size_t count, bool squares, double* lanes),
+                  (in, count, squares, lanes)) {
+  double sums[LANES] = {0};
+  size_t i = 0;
+  for (; i + LANES <= count && !squares; i += LANES) {
+    for (size_t k = 0; k < LANES; ++k) {
+      sums[k] += (double)in[i + k];
+    }
+  }
+  for (; i + LANES <= count; i += LANES) {
+    for (size_t k = 0; k < LANES; ++k) {
+      sums[k] += (double)in[i + k] * (double)in[i + k];
+    }
+  }
+  for (size_t k = 0; i + k < count; ++k) {
+    sums[k] += squares ? (double)in[i + k] * (double)in[i + k] : (double)in[i + k];
+  }
+  memcpy(lanes, sums, sizeof(sums));
+}
 
 // One result: all runs that are folded into it.
 static double run_of_reals(const job* j, reduction op, size_t base, const double* most) {
@@ -165,7 +188,14 @@ static double run_of_reals(const job* j, reduction op, size_t base, const double
   for (size_t k = 0; k < LANES; ++k) {
     lanes[k] = reduce_first_real(op);
   }
-  for (size_t g = 0; g < j->fold.gone; ++g) {
+  bool is_sum = op == REDUCE_SUM || op == REDUCE_MEAN;
+  bool is_square = op == REDUCE_L2 || op == REDUCE_SUM_SQUARE;
+  bool is_quick = j->x->dtype == STOW_F32 && j->fold.gone == 1 && (is_sum || is_square);
+  if (is_quick) {
+    size_t first = base + stowi_kernel_fold_gone(&j->fold, 0);
+    add_floats((const float*)j->x->data + first, j->fold.width, is_square, lanes);
+  }
+  for (size_t g = 0; g < j->fold.gone && !is_quick; ++g) {
     size_t first = base + stowi_kernel_fold_gone(&j->fold, g);
     for (size_t i = 0; i < j->fold.width; i += STOWI_KERNEL_BLOCK) {
       size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->fold.width - i);

@@ -27,12 +27,14 @@ typedef struct moments {
   double factor;
 } moments;
 
-enum { ELEMENTS = 128 };  // that are normalised at a time
+enum { ELEMENTS = 112 };  // that are normalised at a time
 
 #define REAL float
+#define REAL_DTYPE STOW_F32
 #define OF(name) name##_f32
 #include "exec/kernels/rows/row_norm_body.h"
 #define REAL double
+#define REAL_DTYPE STOW_F64
 #define OF(name) name##_f64
 #include "exec/kernels/rows/row_norm_body.h"
 

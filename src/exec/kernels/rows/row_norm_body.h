@@ -38,20 +38,13 @@ static moments OF(measure)(const job* j, size_t first) {
 }
 
 static void OF(scale)(const job* j, size_t at, size_t count, moments m, const REAL* in, REAL* out) {
-  REAL room[ELEMENTS];
-  OF(stowi_kernel_affine)(in, count, (REAL)m.mean, (REAL)m.factor, 0, out);
-  if (j->scale.tensor != NULL) {
-    const REAL* scale = OF(stowi_kernel_param)(&j->scale, at, count, 1, room);
-    for (size_t i = 0; i < count; ++i) {
-      out[i] *= scale[i];
-    }
-  }
-  if (j->shift.tensor != NULL) {
-    const REAL* shift = OF(stowi_kernel_param)(&j->shift, at, count, 0, room);
-    for (size_t i = 0; i < count; ++i) {
-      out[i] += shift[i];
-    }
-  }
+  REAL scale_room[ELEMENTS];
+  REAL shift_room[ELEMENTS];
+  const REAL* scale =
+      j->scale.tensor == NULL ? NULL : OF(stowi_kernel_param)(&j->scale, at, count, 1, scale_room);
+  const REAL* shift =
+      j->shift.tensor == NULL ? NULL : OF(stowi_kernel_param)(&j->shift, at, count, 0, shift_room);
+  OF(stowi_kernel_normalize)(in, count, (REAL)m.mean, (REAL)m.factor, scale, shift, out);
 }
 
 // Of a block everything is read before anything is written: y and the sums may be in place of what
@@ -62,6 +55,10 @@ static void OF(normalize)(const job* j, size_t first, moments m) {
   for (size_t i = 0; i < j->count; i += ELEMENTS) {
     size_t count = stowi_kernel_smaller(ELEMENTS, j->count - i);
     const REAL* in = OF(load_sum)(j, first + i, count, room);
+    if (j->sums == NULL && j->y->dtype == REAL_DTYPE) {
+      OF(scale)(j, first + i, count, m, in, (REAL*)j->y->data + first + i);
+      continue;
+    }
     OF(scale)(j, first + i, count, m, in, out);
     if (j->sums != NULL) {
       OF(stowi_kernel_put)(j->sums->dtype, j->sums->data, first + i, count, in);
@@ -71,4 +68,5 @@ static void OF(normalize)(const job* j, size_t first, moments m) {
 }
 
 #undef REAL
+#undef REAL_DTYPE
 #undef OF

@@ -28,7 +28,18 @@ typedef struct job {
 
 static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const job* j = user;
+  size_t first = begin * j->rows.count;
   (void)worker;
+  if (!j->is_log && j->dtype == STOW_F32) {
+    (void)stowi_kernel_softmax_rows_f32((const float*)j->x + first, end - begin, j->rows.count,
+                                        -INFINITY, (float*)j->y + first);
+    return;
+  }
+  if (!j->is_log && j->dtype == STOW_F64) {
+    (void)stowi_kernel_softmax_rows_f64((const double*)j->x + first, end - begin, j->rows.count,
+                                        -INFINITY, (double*)j->y + first);
+    return;
+  }
   for (size_t r = begin; r < end; ++r) {
     if (j->dtype == STOW_F64) {
       row_f64(j, r * j->rows.count);

@@ -12,30 +12,12 @@ static inline void OF(multiply)(const REAL* in, size_t count, REAL factor, REAL*
   }
 }
 
-// Softmax of a row of REALs, whose exponentials are kept in |y| between the passes.
-REAL OF(stowi_kernel_softmax_row)(const REAL* x, size_t count, REAL extra, REAL* y) {
-  REAL most = OF(stowi_kernel_most)(x, count, extra);
-  double sum = 0;
-  for (size_t i = 0; i < count; i += STOWI_KERNEL_BLOCK) {
-    size_t some = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, count - i);
-    OF(stowi_kernel_exps)(x + i, some, &most, 0, y + i);
-    sum += OF(stowi_kernel_sum)(y + i, some);
-  }
-  if (extra != -(REAL)INFINITY) {
-    REAL share;
-    OF(stowi_kernel_exps)(&extra, 1, &most, 0, &share);
-    sum += (double)share;
-  }
-  OF(multiply)(y, count, (REAL)(1 / sum), y);
-  return most;
-}
-
 static double OF(sum_exps)(const job* j, size_t first, REAL most, REAL* room) {
   double sum = 0;
   for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
     size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
     const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, first + i, count, room);
-    OF(stowi_kernel_exps)(in, count, &most, 0, room);
+    OF(stowi_kernel_exps)(in, count, most, room);
     sum += OF(stowi_kernel_sum)(room, count);
   }
   return sum;
@@ -50,7 +32,7 @@ static void OF(finish_row)(const job* j, size_t first, REAL most, double sum, RE
     if (j->is_log) {
       OF(subtract)(in, count, most, log_sum, room);
     } else {
-      OF(stowi_kernel_exps)(in, count, &most, 0, room);
+      OF(stowi_kernel_exps)(in, count, most, room);
       OF(multiply)(room, count, factor, room);
     }
     OF(stowi_kernel_put)(j->dtype, j->y, first + i, count, room);
@@ -61,11 +43,6 @@ static void OF(finish_row)(const job* j, size_t first, REAL most, double sum, RE
 static void OF(row)(const job* j, size_t first) {
   REAL room[STOWI_KERNEL_BLOCK];  // an element is read before it is written
   REAL most = -(REAL)INFINITY;
-  if (!j->is_log && j->dtype == REAL_DTYPE) {
-    OF(stowi_kernel_softmax_row)
-    ((const REAL*)j->x + first, j->rows.count, most, (REAL*)j->y + first);
-    return;
-  }
   for (size_t i = 0; i < j->rows.count; i += STOWI_KERNEL_BLOCK) {
     size_t count = stowi_kernel_smaller(STOWI_KERNEL_BLOCK, j->rows.count - i);
     const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, first + i, count, room);
@@ -93,7 +70,7 @@ static void OF(strip_most)(const job* j, size_t first, size_t width, REAL* most)
 static void OF(strip_exps)(const job* j, size_t at, size_t width, const REAL* most, REAL* out) {
   REAL room[STOWI_KERNEL_STRIP];
   const REAL* in = OF(stowi_kernel_view)(j->dtype, j->x, at, width, room);
-  OF(stowi_kernel_exps)(in, width, most, 1, out);
+  OF(stowi_kernel_exps_each)(in, width, most, out);
 }
 
 static void OF(strip_finish)(const job* j, size_t at, size_t width, const REAL* most,

@@ -6,6 +6,7 @@
 #include "exec/kernels/rows/params.h"
 #include "exec/kernels/rows/reals.h"
 #include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/vector.h"
 
 typedef struct job {
   const stow_tensor* x;
@@ -25,11 +26,14 @@ static void load_sum(const job* j, size_t at, size_t count, double* out) {
   }
 }
 
-static double gelu(stow_dtype dtype, double x) {
-  double root_half = 0.70710678118654752440;
-  double bell =
-      dtype == STOW_F64 ? erf(x * root_half) : (double)stowi_kernel_erff((float)(x * root_half));
-  return 0.5 * x * (1 + bell);
+STOWI_KERNEL_LOOP(times_gelu, (stow_dtype dtype, const double* x, double* left, size_t count),
+                  (dtype, x, left, count)) {
+  const double root_half = 0.70710678118654752440;
+  for (size_t i = 0; i < count; ++i) {
+    double bell = dtype == STOW_F64 ? erf(x[i] * root_half)
+                                    : (double)stowi_kernel_erff(has_fma, (float)(x[i] * root_half));
+    left[i] *= 0.5 * x[i] * (1 + bell);
+  }
 }
 
 static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
@@ -43,9 +47,7 @@ static void rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
       size_t at = 2 * r * j->half + i;
       load_sum(j, at, count, left);
       load_sum(j, at + j->half, count, right);
-      for (size_t k = 0; k < count; ++k) {
-        left[k] *= gelu(j->x->dtype, right[k]);
-      }
+      times_gelu(j->x->dtype, right, left, count);
       stowi_kernel_store_f64(j->y->dtype, j->y->data, r * j->half + i, count, left);
     }
   }

@@ -10,9 +10,9 @@
 #include "exec/kernels/matrix/gemm.h"
 #include "exec/kernels/spatial/window.h"
 #include "exec/kernels/support/convert.h"
-#include "exec/kernels/support/fma.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/size.h"
+#include "exec/kernels/support/vector.h"
 
 #define CHANNELS 8            // of the result, in a part
 #define PRODUCT_FLOATS 65536  // of a block, unless the least number of positions needs more
@@ -139,30 +139,65 @@ static uint64_t worker_size(const job* j) {
 // ---------------------------------------------------------------------------------------------
 // f32
 
-// Products of one tap, |count| of them from position |first| on, to one channel of y.
-static void add_products(const stowi_kernel_slide* s, size_t tap, size_t first, size_t count,
-                         const float* products, float* y) {
+// Positions [from, until) of a row of x, whose products |p| has, to where |y| has the first of
+// them.
+STOWI_KERNEL_INLINE void add_range(const float* p, int64_t from, int64_t until, size_t stride,
+                                   float* y) {
+  for (int64_t i = from; i < until; ++i) {
+    y[(size_t)i * stride] += p[i];
+  }
+}
+
+// The same of two taps that are neighbours, with a stride of 2: what both write is contiguous.
+STOWI_KERNEL_INLINE void add_pairs(const float* p, const float* q, int64_t from, int64_t until,
+                                   float* y) {
+  for (int64_t i = from; i < until; ++i) {
+    y[2 * i] += p[i];
+    y[2 * i + 1] += q[i];
+  }
+}
+
+// Products of one tap, |count| of them from position |first| on, to one channel of y; with
+// |is_pair| those of the next tap, too, which follow.
+STOWI_KERNEL_LOOP(add_products,
+                  (const stowi_kernel_slide* s, size_t tap, bool is_pair, size_t first,
+                   size_t count, const float* products, float* y),
+                  (s, tap, is_pair, first, count, products, y)) {
   uint32_t last = s->rank - 1;
-  size_t width = (size_t)s->out_width;
   size_t stride = (size_t)s->strides[last];
   int64_t k = (int64_t)(tap % (size_t)s->kernel_width);
-  int64_t lo;
-  int64_t hi;
-  stowi_kernel_slide_range(s, last, k, &lo, &hi);
-  for (size_t done = 0; done < count;) {
-    int64_t begin = (int64_t)((first + done) % width);
+  int64_t los[2];
+  int64_t his[2];
+  stowi_kernel_slide_range(s, last, k, &los[0], &his[0]);
+  stowi_kernel_slide_range(s, last, k + is_pair, &los[1], &his[1]);
+  int64_t begin = (int64_t)(first % (size_t)s->out_width);
+  for (size_t done = 0; done < count; begin = 0) {
     int64_t end = stowi_kernel_min_i64(s->out_width, begin + (int64_t)(count - done));
-    int64_t row = stowi_kernel_slide_row(s, (first + done) / width, tap / (size_t)s->kernel_width);
-    int64_t from = stowi_kernel_max_i64(lo, begin);
-    int64_t until = stowi_kernel_min_i64(hi, end);
-    if (row >= 0 && from < until) {
-      const float* p = products + done + (size_t)(from - begin);
-      float* to = y + row + from * s->strides[last] + k * s->dilations[last] - s->begins[last];
-      for (size_t i = 0; i < (size_t)(until - from); ++i) {
-        to[i * stride] += p[i];
-      }
+    int64_t row = stowi_kernel_slide_row(s, (first + done) / (size_t)s->out_width,
+                                         tap / (size_t)s->kernel_width);
+    const float* p = products + done - begin;
+    float* to = y + row + k * s->dilations[last] - s->begins[last];
+    int64_t from[2];
+    int64_t until[2];
+    for (size_t t = 0; t < 2; ++t) {
+      from[t] = stowi_kernel_max_i64(los[t], begin);
+      until[t] = stowi_kernel_max_i64(from[t], stowi_kernel_min_i64(his[t], end));
     }
     done += (size_t)(end - begin);
+    if (row < 0) {
+      continue;
+    }
+    if (!is_pair) {
+      add_range(p, from[0], until[0], stride, to);
+      continue;
+    }
+    int64_t both = stowi_kernel_max_i64(from[0], from[1]);
+    int64_t both_end = stowi_kernel_max_i64(both, stowi_kernel_min_i64(until[0], until[1]));
+    add_range(p, from[0], stowi_kernel_min_i64(both, until[0]), 2, to);
+    add_range(p + count, from[1], stowi_kernel_min_i64(both, until[1]), 2, to + 1);
+    add_pairs(p, p + count, both, both_end, to);
+    add_range(p, stowi_kernel_max_i64(both_end, from[0]), until[0], 2, to);
+    add_range(p + count, stowi_kernel_max_i64(both_end, from[1]), until[1], 2, to + 1);
   }
 }
 
@@ -198,9 +233,14 @@ static void add_block(const job* j, const part* p, size_t first, size_t count, v
                             .c_row = count,
                             .alpha = 1};
   stowi_kernel_gemm_alone(&gemm, (unsigned char*)scratch + product_size(j));
-  for (size_t r = 0; r < p->channels * s->taps; ++r) {
-    add_products(s, r % s->taps, first, count, products + r * count,
+  uint32_t last = s->rank - 1;
+  bool has_pairs = s->strides[last] == 2 && s->dilations[last] == 1;
+  for (size_t r = 0; r < p->channels * s->taps;) {
+    size_t tap = r % s->taps;
+    bool is_pair = has_pairs && tap % (size_t)s->kernel_width + 1 < (size_t)s->kernel_width;
+    add_products(s, tap, is_pair, first, count, products + r * count,
                  p->y + r / s->taps * s->in_count);
+    r += 1 + (size_t)is_pair;
   }
 }
 
@@ -223,7 +263,8 @@ static void add_tap(const job* j, const part* p, size_t channel, size_t tap, siz
                               .variant = 2};
     stowi_kernel_gemm_alone(&gemm, products + (channels * some + 15) / 16 * 16);
     for (size_t c = 0; c < channels; ++c) {
-      add_products(s, tap, at, some, products + c * some, p->y + (channel + c) * s->in_count);
+      add_products(s, tap, false, at, some, products + c * some,
+                   p->y + (channel + c) * s->in_count);
     }
   }
 }

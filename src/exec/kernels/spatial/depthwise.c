@@ -7,125 +7,16 @@
 
 #include "exec/kernels/matrix/gemm_tile.h"
 #include "exec/kernels/spatial/conv.h"
+#include "exec/kernels/spatial/patch.h"
 #include "exec/kernels/spatial/window.h"
 #include "exec/kernels/support/size.h"
 #include "exec/kernels/support/vector.h"
 
 // ---------------------------------------------------------------------------------------------
-// Patches: some rows of x are copied with their padding, so that every tap reads positions of
-// several rows of the result side by side, from its own place on. The columns between rows are
-// computed too, and dropped.
-//
-//     0 0 0 0 0 0      a tap reads, from some element of the patch on, as many elements as
-//     0 a b c d 0      there are from the first position of the result to its last
-//     0 e f g h 0
-//
-// With strides the patch is divided into phases: the elements that have the same remainder. Sums
-// stay in registers for all taps.
+// Patches: a tap reads positions of several rows of the result side by side, from its own place on.
+// The columns between rows are computed too, and dropped. Sums stay in registers for all taps.
 
-enum {
-  PATCH = 736,      // floats, of the stack
-  MOST_TAPS = 64,   // of a kernel
-  MOST_STRIDE = 4,  // in either direction
-  PIECE = 192,      // positions that are summed at a time
-};
-
-typedef struct patch {
-  size_t rows;                  // of the result that a patch is for
-  size_t pitch;                 // from one row of a phase to the next
-  size_t high;                  // rows of a phase
-  size_t phase;                 // floats of it
-  size_t skip[MOST_STRIDE];     // of a row of each phase across: padding before x
-  size_t take[MOST_STRIDE];     // and elements of x
-  uint32_t offsets[MOST_TAPS];  // where taps begin
-} patch;
-
-static bool plan_patch(const stowi_kernel_conv* c, patch* out) {
-  const stowi_kernel_slide* w = &c->window;
-  if (w->rank != 2 || c->addend != NULL || w->taps > MOST_TAPS || w->out_width > PATCH ||
-      w->in[0] > INT32_MAX || w->strides[0] > MOST_STRIDE || w->strides[1] > MOST_STRIDE) {
-    return false;
-  }
-  int64_t reach[2];
-  for (uint32_t i = 0; i < 2; ++i) {
-    if (w->dilations[i] > PATCH || w->begins[i] > PATCH || w->begins[i] < -PATCH) {
-      return false;
-    }
-    reach[i] = (w->kernel[i] - 1) * w->dilations[i] / w->strides[i];
-  }
-  size_t phases = (size_t)(w->strides[0] * w->strides[1]);
-  out->pitch = (size_t)(w->out_width + reach[1]);
-  size_t high = (PATCH - STOWI_KERNEL_WINDOW_MORE) / phases / out->pitch;
-  if (high < (size_t)reach[0] + 2 && high < (size_t)(w->out[0] + reach[0])) {
-    return false;
-  }
-  out->rows = stowi_kernel_smaller(high - (size_t)reach[0], (size_t)w->out[0]);
-  out->high = out->rows + (size_t)reach[0];
-  out->phase = out->high * out->pitch;
-  for (int64_t z = 0; z < w->strides[1]; ++z) {
-    int64_t stride = w->strides[1];
-    int64_t first = z - w->begins[1];
-    size_t skip = first >= 0 ? 0 : (size_t)((-first + stride - 1) / stride);
-    int64_t left = w->in_width - (first + (int64_t)skip * stride);
-    bool is_padding = left <= 0 || skip >= out->pitch;
-    out->skip[z] = is_padding ? 0 : skip;
-    out->take[z] =
-        is_padding ? 0 : stowi_kernel_smaller(out->pitch - skip, (size_t)((left - 1) / stride + 1));
-  }
-  for (size_t tap = 0; tap < w->taps; ++tap) {
-    size_t y = tap / (size_t)w->kernel_width * (size_t)w->dilations[0];
-    size_t x = tap % (size_t)w->kernel_width * (size_t)w->dilations[1];
-    size_t high_stride = (size_t)w->strides[0];
-    size_t wide_stride = (size_t)w->strides[1];
-    out->offsets[tap] = (uint32_t)((y % high_stride * wide_stride + x % wide_stride) * out->phase +
-                                   y / high_stride * out->pitch + x / wide_stride);
-  }
-  return true;
-}
-
-// Rows of small images are so short that a call of memcpy would take longer than copying.
-static inline void copy_row(const float* from, size_t count, float* to) {
-  if (count > 16) {
-    memcpy(to, from, count * sizeof(float));
-  } else if (count >= 8) {
-    memcpy(to, from, 8 * sizeof(float));
-    memcpy(to + count - 8, from + count - 8, 8 * sizeof(float));
-  } else if (count >= 4) {
-    memcpy(to, from, 4 * sizeof(float));
-    memcpy(to + count - 4, from + count - 4, 4 * sizeof(float));
-  } else if (count != 0) {
-    to[0] = from[0];
-    to[count / 2] = from[count / 2];
-    to[count - 1] = from[count - 1];
-  }
-}
-
-// Elements of x; what is padding is 0 already.
-static void fill_patch(const stowi_kernel_slide* w, const patch* p, const float* x, size_t row,
-                       float* to) {
-  size_t stride = (size_t)w->strides[1];
-  for (int64_t y = 0; y < w->strides[0]; ++y) {
-    for (int64_t z = 0; z < w->strides[1]; ++z) {
-      size_t take = p->take[z];
-      float* begin = to + p->skip[z];
-      const float* from = x + (take == 0 ? 0 : z - w->begins[1] + (int64_t)(p->skip[z] * stride));
-      for (size_t r = 0; r < p->high; ++r, begin += p->pitch) {
-        int64_t at = (int64_t)(row + r) * w->strides[0] + y - w->begins[0];
-        if (at < 0 || at >= w->in[0]) {
-          continue;
-        }
-        if (stride == 1) {
-          copy_row(from + at * w->in_width, take, begin);
-        } else {
-          for (size_t i = 0; i < take; ++i) {
-            begin[i] = from[at * w->in_width + (int64_t)(i * stride)];
-          }
-        }
-      }
-      to += p->phase;
-    }
-  }
-}
+enum { PIECE = 192 };  // positions that are summed at a time
 
 // |count| sums from position |at| of a patch on, without what lies between rows.
 static void keep_sums(const float* sums, size_t at, size_t count, size_t pitch, size_t width,
@@ -134,7 +25,7 @@ static void keep_sums(const float* sums, size_t at, size_t count, size_t pitch, 
   size_t column = at % pitch;
   for (size_t i = 0; i < count;) {
     size_t run = column >= width ? 0 : stowi_kernel_smaller(width - column, count - i);
-    copy_row(sums + i, run, to + row * width + column);
+    stowi_kernel_copy_row(sums + i, run, to + row * width + column);
     i += pitch - column;
     column = 0;
     ++row;
@@ -142,7 +33,7 @@ static void keep_sums(const float* sums, size_t at, size_t count, size_t pitch, 
 }
 
 // Some rows of one channel, for which the patch is filled.
-static void sum_rows(const stowi_kernel_conv* c, const patch* p, const float* elements,
+static void sum_rows(const stowi_kernel_conv* c, const stowi_kernel_patch* p, const float* elements,
                      size_t channel, size_t rows, float* to) {
   const stowi_kernel_tiles* tiles = stowi_kernel_tiles_best();
   const stowi_kernel_slide* w = &c->window;
@@ -158,23 +49,94 @@ static void sum_rows(const stowi_kernel_conv* c, const patch* p, const float* el
   }
 }
 
-static void convolve_patches(const stowi_kernel_conv* c, const patch* p, size_t begin, size_t end) {
-  const stowi_kernel_slide* w = &c->window;
+#if defined(STOWI_KERNEL_X86)
+#include <immintrin.h>
+
+#define NAME(name) avx2_##name
+#define TARGET STOWI_KERNEL_AVX2
+#define LANES 8
+#define TAKE(x, w, sum) (avx2_vector) _mm256_fmadd_ps((__m256)(x), (__m256)(w), (__m256)(sum))
+#include "exec/kernels/spatial/patch_body.h"
+
+#define NAME(name) avx512_##name
+#define TARGET STOWI_KERNEL_AVX512
+#define LANES 16
+#define TAKE(x, w, sum) (avx512_vector) _mm512_fmadd_ps((__m512)(x), (__m512)(w), (__m512)(sum))
+#include "exec/kernels/spatial/patch_body.h"
+
+// The same by tiles of rows, each in a register.
+static void sum_tiles(const stowi_kernel_conv* c, const stowi_kernel_patch* p,
+                      const float* elements, size_t channel, size_t rows, float* to) {
+  bool is_wide = stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX512;
+  size_t taps = c->window.taps;
+  size_t width = (size_t)c->window.out_width;
+  const float* weights = (const float*)c->w->data + channel * taps;
+  float bias = c->bias == NULL ? 0 : ((const float*)c->bias->data)[channel];
+  for (size_t at = 0; at < width;) {
+    size_t left = width - at;
+    if (is_wide && left > 8) {
+      avx512_columns(p, taps, weights, bias, elements + at, rows, stowi_kernel_smaller(16, left),
+                     to + at, width);
+      at += 16;
+    } else {
+      avx2_columns(p, taps, weights, bias, elements + at, rows, stowi_kernel_smaller(8, left),
+                   to + at, width);
+      at += 8;
+    }
+  }
+}
+#endif
+
+static void sum_patch(const stowi_kernel_conv* c, const stowi_kernel_patch* p,
+                      const float* elements, size_t channel, size_t rows, float* to) {
+#if defined(STOWI_KERNEL_X86)
+  if (stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX2) {
+    sum_tiles(c, p, elements, channel, rows, to);
+    return;
+  }
+#endif
+  sum_rows(c, p, elements, channel, rows, to);
+}
+
+static const float* channel_of_x(const stowi_kernel_conv* c, size_t i) {
   size_t channels = c->group * c->out_channels;
-  bool is_whole = p->rows == (size_t)w->out[0];  // all channels have the same padding then
-  float elements[PATCH] = {0};
+  size_t source = i / channels * c->group + i % channels / c->out_channels;
+  return (const float*)c->x->data + source * c->window.in_count;
+}
+
+// Channels whose rows all fit into a patch: as many patches as have room are filled before the
+// first is read, as reading at once what was just written in other pieces would stall. All have the
+// same padding, which is written once.
+static void convolve_whole(const stowi_kernel_conv* c, const stowi_kernel_patch* p, size_t begin,
+                           size_t end) {
+  const stowi_kernel_slide* w = &c->window;
+  size_t size = stowi_kernel_patch_size(w, p);
+  size_t at_once = (STOWI_KERNEL_PATCH - STOWI_KERNEL_PATCH_LANES) / size;
+  float elements[STOWI_KERNEL_PATCH] = {0};
+  for (size_t i = begin; i < end; i += at_once) {
+    size_t some = stowi_kernel_smaller(at_once, end - i);
+    for (size_t k = 0; k < some; ++k) {
+      stowi_kernel_patch_fill(w, p, channel_of_x(c, i + k), 0, elements + k * size);
+    }
+    for (size_t k = 0; k < some; ++k) {
+      sum_patch(c, p, elements + k * size, (i + k) % (c->group * c->out_channels), p->rows,
+                (float*)c->y->data + (i + k) * w->out_count);
+    }
+  }
+}
+
+static void convolve_patches(const stowi_kernel_conv* c, const stowi_kernel_patch* p, size_t begin,
+                             size_t end) {
+  const stowi_kernel_slide* w = &c->window;
+  float elements[STOWI_KERNEL_PATCH] = {0};
   for (size_t i = begin; i < end; ++i) {
-    size_t channel = i % channels;
-    size_t source = i / channels * c->group + channel / c->out_channels;
-    const float* x = (const float*)c->x->data + source * w->in_count;
     float* to = (float*)c->y->data + i * w->out_count;
     for (size_t row = 0; row < (size_t)w->out[0]; row += p->rows) {
-      if (!is_whole) {
-        memset(elements, 0, sizeof(elements));
-      }
-      fill_patch(w, p, x, row, elements);
-      sum_rows(c, p, elements, channel, stowi_kernel_smaller(p->rows, (size_t)w->out[0] - row),
-               to + row * (size_t)w->out_width);
+      memset(elements, 0, stowi_kernel_patch_size(w, p) * sizeof(float));
+      stowi_kernel_patch_fill(w, p, channel_of_x(c, i), row, elements);
+      sum_patch(c, p, elements, i % (c->group * c->out_channels),
+                stowi_kernel_smaller(p->rows, (size_t)w->out[0] - row),
+                to + row * (size_t)w->out_width);
     }
   }
 }
@@ -329,14 +291,16 @@ STOWI_KERNEL_LOOP(convolve, (const stowi_kernel_conv* c, size_t begin, size_t en
 
 typedef struct job {
   const stowi_kernel_conv* c;
-  patch patch;
+  stowi_kernel_patch patch;
   bool has_patches;
 } job;
 
 static void depthwise_task(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
   const job* j = user;
-  if (j->has_patches) {
+  if (j->has_patches && j->patch.rows == (size_t)j->c->window.out[0]) {
+    convolve_whole(j->c, &j->patch, begin, end);
+  } else if (j->has_patches) {
     convolve_patches(j->c, &j->patch, begin, end);
   } else {
     convolve(j->c, begin, end);
@@ -348,7 +312,7 @@ void stowi_kernel_conv_depthwise(stowi_kernel_conv* c) {
     return;
   }
   job j = {.c = c};
-  j.has_patches = plan_patch(c, &j.patch);
+  j.has_patches = c->addend == NULL && stowi_kernel_patch_plan(&c->window, &j.patch);
   size_t cost = c->window.out_count * c->window.taps + 1;
   size_t count = (size_t)c->window.batch * c->group * c->out_channels;
   stow_kernel_split(c->call, count, 16384 / cost + 1, depthwise_task, &j);

@@ -5,6 +5,7 @@
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
+#include "exec/kernels/support/vector.h"
 
 typedef enum activation { NONE, RELU, TANH, SIGMOID, LEAKY_RELU, CLIP, HARD_SIGMOID } activation;
 
@@ -45,7 +46,7 @@ static inline float limit(float x, float low, float high) {
   return x < low ? low : x > high ? high : x;
 }
 
-static void activate(const job* j, size_t count, float* v) {
+STOWI_KERNEL_LOOP(activate, (const job* j, size_t count, float* v), (j, count, v)) {
   switch (j->activation) {
     case NONE: break;
     case RELU:
@@ -55,12 +56,12 @@ static void activate(const job* j, size_t count, float* v) {
       break;
     case TANH:
       for (size_t i = 0; i < count; ++i) {
-        v[i] = stowi_kernel_tanhf(v[i]);
+        v[i] = stowi_kernel_tanhf(has_fma, v[i]);
       }
       break;
     case SIGMOID:
       for (size_t i = 0; i < count; ++i) {
-        v[i] = stowi_kernel_sigmoidf(v[i]);
+        v[i] = stowi_kernel_sigmoidf(has_fma, v[i]);
       }
       break;
     case LEAKY_RELU:

@@ -2,12 +2,16 @@
 #include <math.h>
 #include <string.h>
 
+#include "exec/kernels/spatial/patch.h"
 #include "exec/kernels/spatial/window.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/size.h"
+#include "exec/kernels/support/vector.h"
 
 typedef enum pool_op { POOL_MAX, POOL_AVG, POOL_LP } pool_op;
+
+enum { RANGES = 8 };
 
 typedef struct pooling {
   const stow_kernel_call* call;
@@ -20,6 +24,10 @@ typedef struct pooling {
   bool is_global;
   bool column_major;
   double p;
+  int64_t lo[RANGES];  // where the first taps along the last dim read no padding: divisions
+  int64_t hi[RANGES];
+  int64_t inner_lo;  // where all of them read none
+  int64_t inner_hi;
 } pooling;
 
 // ---------------------------------------------------------------------------------------------
@@ -30,7 +38,7 @@ typedef struct pooling {
 // Bits: averages are summed tap by tap in ascending order; those of a whole plane in 16 lanes, lane
 // i over elements i, i + 16, …, which are added as a tree.
 
-#define LANES 16
+#define SUM_LANES 16
 
 static uint64_t plane_size(const pooling* p) {
   return stowi_kernel_align64((uint64_t)p->slide.in_count * sizeof(float));
@@ -61,50 +69,76 @@ static uint64_t pool_rows_scratch(const pooling* p) {
 // ---------------------------------------------------------------------------------------------
 // Rows
 
-static inline void take_max(float* to, const float* x, size_t stride, size_t count) {
-  if (stride == 1) {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] = x[i] > to[i] ? x[i] : to[i];
+// |taps| neighbours of each position; all but pointers and |count| are constants once this is
+// inlined.
+STOWI_KERNEL_INLINE void take_taps(bool is_max, size_t taps, size_t stride, float* to,
+                                   const float* x, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    float all = to[i];
+    for (size_t t = 0; t < taps; ++t) {
+      float element = x[i * stride + t];
+      all = !is_max ? all + element : element > all ? element : all;
     }
-  } else if (stride == 2) {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] = x[2 * i] > to[i] ? x[2 * i] : to[i];
-    }
-  } else {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] = x[i * stride] > to[i] ? x[i * stride] : to[i];
-    }
+    to[i] = all;
   }
 }
 
-static inline void take_sum(float* to, const float* x, size_t stride, size_t count) {
-  if (stride == 1) {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] += x[i];
-    }
-  } else {
-    for (size_t i = 0; i < count; ++i) {
-      to[i] += x[i * stride];
-    }
+STOWI_KERNEL_INLINE void take_op(bool is_max, size_t taps, size_t stride, float* to, const float* x,
+                                 size_t count) {
+  switch (taps * 4 + (stride < 3 ? stride : 3)) {
+    case 4 + 1: take_taps(is_max, 1, 1, to, x, count); break;
+    case 4 + 2: take_taps(is_max, 1, 2, to, x, count); break;
+    case 8 + 1: take_taps(is_max, 2, 1, to, x, count); break;
+    case 8 + 2: take_taps(is_max, 2, 2, to, x, count); break;
+    case 12 + 1: take_taps(is_max, 3, 1, to, x, count); break;
+    case 12 + 2: take_taps(is_max, 3, 2, to, x, count); break;
+    default: take_taps(is_max, taps, stride, to, x, count); break;
   }
 }
 
-static void reduce_row(const pooling* p, const float* x, float* to) {
+STOWI_KERNEL_INLINE void take(pool_op op, size_t taps, size_t stride, float* to, const float* x,
+                              size_t count) {
+  if (op == POOL_MAX) {
+    take_op(true, taps, stride, to, x, count);
+  } else {
+    take_op(false, taps, stride, to, x, count);
+  }
+}
+
+// Positions [lo, hi) of tap |k| and the |taps| - 1 after it; |x| is the row.
+STOWI_KERNEL_INLINE void take_range(const pooling* p, int64_t k, size_t taps, int64_t lo,
+                                    int64_t hi, const float* x, float* to) {
   const stowi_kernel_slide* s = &p->slide;
   uint32_t last = s->rank - 1;
-  for (int64_t k = 0; k < s->kernel_width; ++k) {
-    int64_t lo;
-    int64_t hi;
-    stowi_kernel_slide_range(s, last, k, &lo, &hi);
-    if (lo >= hi) {
+  if (lo < hi) {
+    int64_t at = lo * s->strides[last] + k * s->dilations[last] - s->begins[last];
+    take(p->op, taps, (size_t)s->strides[last], to + lo, x + at, (size_t)(hi - lo));
+  }
+}
+
+// Taps of a row: up to three neighbours at once where all of them read no padding.
+STOWI_KERNEL_INLINE void reduce_row(const pooling* p, const float* x, float* to) {
+  const stowi_kernel_slide* s = &p->slide;
+  uint32_t last = s->rank - 1;
+  for (int64_t k = 0; k < s->kernel_width;) {
+    if (k + 3 > RANGES || s->dilations[last] != 1) {
+      int64_t lo;
+      int64_t hi;
+      stowi_kernel_slide_range(s, last, k, &lo, &hi);
+      take_range(p, k++, 1, lo, hi, x, to);
       continue;
     }
-    int64_t at = lo * s->strides[last] + k * s->dilations[last] - s->begins[last];
-    if (p->op == POOL_MAX) {
-      take_max(to + lo, x + at, (size_t)s->strides[last], (size_t)(hi - lo));
-    } else {
-      take_sum(to + lo, x + at, (size_t)s->strides[last], (size_t)(hi - lo));
+    int64_t taps = stowi_kernel_min_i64(3, s->kernel_width - k);
+    int64_t lo = p->lo[k];
+    int64_t hi = stowi_kernel_max_i64(lo, p->hi[k + taps - 1]);
+    for (int64_t t = k; t < k + taps; ++t) {
+      take_range(p, t, 1, p->lo[t], stowi_kernel_min_i64(lo, p->hi[t]), x, to);
     }
+    take_range(p, k, (size_t)taps, lo, hi, x, to);
+    for (int64_t t = k; t < k + taps; ++t) {
+      take_range(p, t, 1, stowi_kernel_max_i64(hi, p->lo[t]), p->hi[t], x, to);
+    }
+    k += taps;
   }
 }
 
@@ -114,15 +148,24 @@ static float count_at(const pooling* p, size_t position) {
   return (float)(p->count_include_pad ? visit.padded : visit.count);
 }
 
-// Sums become averages: the same count in the interior, others near the borders.
-static void divide_row(const pooling* p, size_t row, float* to) {
-  int64_t lo;
-  int64_t hi;
-  stowi_kernel_slide_interior(&p->slide, &lo, &hi);
-  size_t first = row * (size_t)p->slide.out_width;
-  float inside = lo < hi ? count_at(p, first + (size_t)lo) : 0;
-  for (int64_t i = 0; i < p->slide.out_width; ++i) {
-    float count = i >= lo && i < hi ? inside : count_at(p, first + (size_t)i);
+// Sums become averages: the same count in the interior, others near the borders. |taps| of those
+// that are not along the last dim read no padding.
+static inline void divide_row(const pooling* p, size_t row, size_t taps, float* to) {
+  const stowi_kernel_slide* s = &p->slide;
+  size_t first = row * (size_t)s->out_width;
+  float inside = p->inner_lo == p->inner_hi ? 0
+                 : taps == s->outer_taps    ? (float)s->taps
+                 : p->count_include_pad     ? count_at(p, first + (size_t)p->inner_lo)
+                                            : (float)(taps * (size_t)s->kernel_width);
+  for (int64_t i = 0; i < p->inner_lo; ++i) {
+    float count = count_at(p, first + (size_t)i);
+    to[i] = count == 0 ? 0 : to[i] / count;
+  }
+  for (int64_t i = p->inner_lo; i < p->inner_hi && inside != 0; ++i) {
+    to[i] /= inside;
+  }
+  for (int64_t i = p->inner_hi; i < s->out_width; ++i) {
+    float count = count_at(p, first + (size_t)i);
     to[i] = count == 0 ? 0 : to[i] / count;
   }
 }
@@ -131,20 +174,23 @@ static float least_f32(stow_dtype dtype) {
   return dtype == STOW_I8 ? INT8_MIN : dtype == STOW_U8 ? 0 : -HUGE_VALF;
 }
 
-static void pool_row(const pooling* p, const float* x, size_t row, float* to) {
+STOWI_KERNEL_LOOP(pool_row, (const pooling* p, const float* x, size_t row, float* to),
+                  (p, x, row, to)) {
   const stowi_kernel_slide* s = &p->slide;
   float begin = p->op == POOL_MAX ? least_f32(p->x->dtype) : 0;
   for (int64_t i = 0; i < s->out_width; ++i) {
     to[i] = begin;
   }
+  size_t taps = 0;
   for (size_t tap = 0; tap < s->outer_taps; ++tap) {
     int64_t at = stowi_kernel_slide_row(s, row, tap);
     if (at >= 0) {
       reduce_row(p, x + at, to);
+      ++taps;
     }
   }
   if (p->op == POOL_AVG) {
-    divide_row(p, row, to);
+    divide_row(p, row, taps, to);
   }
 }
 
@@ -158,11 +204,11 @@ static float max_of(float best, const float* x, size_t count) {
   return best;
 }
 
-// |count| is a multiple of LANES, but for the last elements of a plane.
+// |count| is a multiple of SUM_LANES, but for the last elements of a plane.
 static void add_to_lanes(float* lanes, const float* x, size_t count) {
   size_t i = 0;
-  for (; i + LANES <= count; i += LANES) {
-    for (size_t k = 0; k < LANES; ++k) {
+  for (; i + SUM_LANES <= count; i += SUM_LANES) {
+    for (size_t k = 0; k < SUM_LANES; ++k) {
       lanes[k] += x[i + k];
     }
   }
@@ -172,7 +218,7 @@ static void add_to_lanes(float* lanes, const float* x, size_t count) {
 }
 
 static float sum_of_lanes(float* lanes) {
-  for (size_t half = LANES / 2; half != 0; half /= 2) {
+  for (size_t half = SUM_LANES / 2; half != 0; half /= 2) {
     for (size_t k = 0; k < half; ++k) {
       lanes[k] += lanes[k + half];
     }
@@ -181,7 +227,7 @@ static float sum_of_lanes(float* lanes) {
 }
 
 static float plane_sum(const pooling* p, const float* x) {
-  float lanes[LANES] = {0};
+  float lanes[SUM_LANES] = {0};
   add_to_lanes(lanes, x, p->slide.in_count);
   return sum_of_lanes(lanes);
 }
@@ -205,13 +251,87 @@ static void pool_plane(const pooling* p, size_t plane, const float* x, float* ro
 }
 
 // ---------------------------------------------------------------------------------------------
+// Patches, for maxima with strides of 1: rows with their padding, -infinity, so that no tap is
+// apart, and results that stay in registers for all taps, which have the same order.
+
+#if defined(STOWI_KERNEL_X86)
+#include <immintrin.h>
+
+#define NAME(name) avx2_##name
+#define TARGET STOWI_KERNEL_AVX2
+#define LANES 8
+#define TAKE(x, w, most) (avx2_vector) _mm256_max_ps((__m256)(x), (__m256)(most))
+#include "exec/kernels/spatial/patch_body.h"
+
+#define NAME(name) avx512_##name
+#define TARGET STOWI_KERNEL_AVX512
+#define LANES 16
+#define TAKE(x, w, most) (avx512_vector) _mm512_max_ps((__m512)(x), (__m512)(most))
+#include "exec/kernels/spatial/patch_body.h"
+
+static void pool_patch(const pooling* p, const stowi_kernel_patch* patch, const float* elements,
+                       size_t rows, float* to) {
+  const bool is_wide = stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX512;
+  const float weights[STOWI_KERNEL_PATCH_TAPS] = {0};  // unused
+  size_t width = (size_t)p->slide.out_width;
+  for (size_t at = 0; at < width;) {
+    bool takes_16 = is_wide && width - at > 8;
+    size_t columns = stowi_kernel_smaller(width - at, takes_16 ? 16 : 8);
+    (takes_16 ? avx512_columns : avx2_columns)(patch, p->slide.taps, weights, -HUGE_VALF,
+                                               elements + at, rows, columns, to + at, width);
+    at += columns;
+  }
+}
+
+static void pool_by_patches(const pooling* p, const stowi_kernel_patch* patch, size_t begin,
+                            size_t end) {
+  const stowi_kernel_slide* s = &p->slide;
+  float elements[STOWI_KERNEL_PATCH];
+  size_t width = (size_t)s->out_width;
+  for (size_t plane = begin; plane < end; ++plane) {
+    const float* x = (const float*)p->x->data + plane * s->in_count;
+    float* to = (float*)p->y->data + plane * s->out_count;
+    for (size_t row = 0; row < s->out_rows; row += patch->rows) {
+      size_t rows = stowi_kernel_smaller(patch->rows, s->out_rows - row);
+      for (size_t i = 0; i < STOWI_KERNEL_PATCH; ++i) {
+        elements[i] = -HUGE_VALF;
+      }
+      stowi_kernel_patch_fill(s, patch, x, row, elements);
+      pool_patch(p, patch, elements, rows, to + row * width);
+    }
+  }
+}
+
+static bool has_patches(const pooling* p, stowi_kernel_patch* out) {
+  return p->x->dtype == STOW_F32 && p->op == POOL_MAX && !p->is_global &&
+         p->slide.strides[0] == 1 && p->slide.strides[p->slide.rank - 1] == 1 &&
+         stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX2 &&
+         stowi_kernel_patch_plan(&p->slide, out);
+}
+#else
+static void pool_by_patches(const pooling* p, const stowi_kernel_patch* patch, size_t begin,
+                            size_t end) {
+  (void)p;
+  (void)patch;
+  (void)begin;
+  (void)end;
+}
+
+static bool has_patches(const pooling* p, stowi_kernel_patch* out) {
+  (void)p;
+  (void)out;
+  return false;
+}
+#endif
+
+// ---------------------------------------------------------------------------------------------
 // The same in little room, with the same order of sums.
 
 // A whole plane, whose first element is |first|.
 static float pool_whole(const pooling* p, size_t first, piece* r) {
   size_t count = p->slide.in_count;
   size_t most = sizeof(r->x) / sizeof(float);
-  float lanes[LANES] = {0};
+  float lanes[SUM_LANES] = {0};
   float best = least_f32(p->x->dtype);
   for (size_t i = 0; i < count; i += most) {
     size_t size = stowi_kernel_smaller(count - i, most);
@@ -237,11 +357,7 @@ static size_t pool_piece(const pooling* p, size_t x_first, size_t position, size
   for (size_t tap = 0; tap < p->slide.taps; ++tap) {
     stowi_kernel_tap_run run = stowi_kernel_slide_run(&p->slide, tap, position, done);
     stowi_kernel_tap_run_load(&run, p->x, x_first, 1, 0, r->x, 0);
-    if (p->op == POOL_MAX) {
-      take_max(r->to + run.before, r->x + run.before, 1, run.inside);
-    } else {
-      take_sum(r->to + run.before, r->x + run.before, 1, run.inside);
-    }
+    take(p->op, 1, 1, r->to + run.before, r->x + run.before, run.inside);
   }
   for (size_t i = 0; p->op == POOL_AVG && i < done; ++i) {
     float taps = count_at(p, position + i);
@@ -277,6 +393,11 @@ static void pool_lean_task(void* user, size_t begin, size_t end, uint32_t worker
 static void pool_rows_task(void* user, size_t begin, size_t end, uint32_t worker) {
   const pooling* p = user;
   size_t count = p->slide.in_count;
+  stowi_kernel_patch patch;
+  if (has_patches(p, &patch)) {
+    pool_by_patches(p, &patch, begin, end);
+    return;
+  }
   if (p->x->dtype == STOW_F32) {
     for (size_t plane = begin; plane < end; ++plane) {
       pool_plane(p, plane, (const float*)p->x->data + plane * count, NULL);
@@ -310,7 +431,12 @@ static stow_status read_pool(const stow_kernel_call* call, pooling* out) {
       .is_global = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_GLOBAL, false),
       .column_major = stowi_kernel_bool(call, STOWI_KERNEL_ATTR_COLUMN_MAJOR, false),
       .p = stowi_kernel_float(call, STOWI_KERNEL_ATTR_P, 2)};
-  return stowi_kernel_slide_read(call, out->x, out->y, NULL, &out->slide);
+  STOWI_KERNEL_TRY(stowi_kernel_slide_read(call, out->x, out->y, NULL, &out->slide));
+  for (int64_t k = 0; k < stowi_kernel_min_i64(RANGES, out->slide.kernel_width); ++k) {
+    stowi_kernel_slide_range(&out->slide, out->slide.rank - 1, k, &out->lo[k], &out->hi[k]);
+  }
+  stowi_kernel_slide_interior(&out->slide, &out->inner_lo, &out->inner_hi);
+  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------

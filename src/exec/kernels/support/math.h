@@ -1,48 +1,27 @@
 // Functions of f32 that give the same bits on every machine with IEEE arithmetic: additions,
-// multiplications and divisions in a fixed order, no libm. Inline and free of branches, so that
-// loops over them become vectors. Within 2 units of the last place (sigmoid: 2.5), also subnormal;
+// multiplications, fused ones (fma.h) and divisions in a fixed order, no libm. Inline and free of
+// branches, so that loops over them become vectors: call them in a STOWI_KERNEL_LOOP (vector.h) and
+// pass its |has_fma|. Within 2 units of the last place (sigmoid: 2.5), also subnormal;
 // tests/exec/test_support_math.c measures that.
 //
 // The polynomials are minimax fits (by weighted least squares, iterated) on the reduced ranges.
+// Where a chain of steps would make the processor wait, they are summed in pairs (Estrin).
 #ifndef STOWAGE_SRC_EXEC_KERNELS_SUPPORT_MATH_H_
 #define STOWAGE_SRC_EXEC_KERNELS_SUPPORT_MATH_H_
 
 #include <math.h>
 
+#include "exec/kernels/support/fma.h"
 #include "exec/kernels/support/half.h"
 
 // ---------------------------------------------------------------------------------------------
 // Pieces
 
-#define STOWI_KERNEL_LN2_HIGH 0x1.62e4p-1F  // 15 bits: times a small integer it is exact
-#define STOWI_KERNEL_LN2_LOW 0x1.7f7d1cp-20F
+#define STOWI_KERNEL_LN2_HIGH 0x1.62e43p-1F  // and LOW: a fused product needs no zeros at the end
+#define STOWI_KERNEL_LN2_LOW -0x1.05c61p-29F
+#define STOWI_KERNEL_LN2_SHORT 0x1.62e4p-1F  // 15 bits: times a small integer it is exact
+#define STOWI_KERNEL_LN2_REST 0x1.7f7d1cp-20F
 #define STOWI_KERNEL_INTEGER_F32 0x1.8p23F  // added and taken away again it rounds to an integer
-
-// x = n ln 2 + rest; |x| is below 2^20.
-typedef struct stowi_kernel_exp_parts {
-  float rest;
-  float n;
-  uint32_t biased_n;  // n + 512
-} stowi_kernel_exp_parts;
-
-static inline stowi_kernel_exp_parts stowi_kernel_exp_split(float x) {
-  stowi_kernel_exp_parts parts;
-  float shifted = x * 0x1.715476p+0F + STOWI_KERNEL_INTEGER_F32;
-  parts.biased_n = stowi_kernel_bits_of_f32(shifted) - 0x4b400000U + 512U;
-  parts.n = shifted - STOWI_KERNEL_INTEGER_F32;
-  parts.rest = (x - parts.n * STOWI_KERNEL_LN2_HIGH) - parts.n * STOWI_KERNEL_LN2_LOW;
-  return parts;
-}
-
-// exp(r) - 1 for |r| up to ln 2 / 2.
-static inline float stowi_kernel_expm1_poly(float r) {
-  float p = 0x1.6a234ep-10F;
-  p = p * r + 0x1.123a6cp-7F;
-  p = p * r + 0x1.5558f4p-5F;
-  p = p * r + 0x1.55549p-3F;
-  p = p * r + 0x1.fffffcp-2F;
-  return r + r * r * p;
-}
 
 static inline float stowi_kernel_sign_like(float magnitude, float sign) {
   uint32_t bit = stowi_kernel_bits_of_f32(sign) & 0x80000000U;
@@ -53,26 +32,84 @@ static inline float stowi_kernel_abs(float x) {
   return stowi_kernel_f32_of_bits(stowi_kernel_bits_of_f32(x) & 0x7fffffffU);
 }
 
+// The smaller of |x| and |most|, which is positive; the larger of |x| and |least|, which is
+// negative. By the order of bits: a minimum of integers is one instruction, where a comparison of
+// floats and a choice, which compilers turn into more, are several. A NaN may become the limit:
+// callers choose x where it is a NaN at the end.
+static inline float stowi_kernel_at_most(float x, float most) {
+  int32_t a = (int32_t)stowi_kernel_bits_of_f32(x);
+  int32_t b = (int32_t)stowi_kernel_bits_of_f32(most);
+  return stowi_kernel_f32_of_bits((uint32_t)(a < b ? a : b));
+}
+
+static inline float stowi_kernel_at_least(float x, float least) {
+  uint32_t a = stowi_kernel_bits_of_f32(x);
+  uint32_t b = stowi_kernel_bits_of_f32(least);
+  return stowi_kernel_f32_of_bits(a < b ? a : b);
+}
+
+// exp(x) = 2^n (1 + rest), |rest| is below 0.42; |x| is below 2^20.
+typedef struct stowi_kernel_exp_parts {
+  float rest;
+  uint32_t n;  // n + bias in the lower bits, whatever above the ninth
+} stowi_kernel_exp_parts;
+
+STOWI_KERNEL_INLINE stowi_kernel_exp_parts stowi_kernel_exp_split(bool has_fma, float x,
+                                                                  float bias) {
+  stowi_kernel_exp_parts parts;
+  float to_integer = STOWI_KERNEL_INTEGER_F32 + bias;
+  float shifted = stowi_kernel_fma(has_fma, x, 0x1.715476p+0F, to_integer);
+  float n = shifted - to_integer;
+  float r = stowi_kernel_fma(has_fma, n, -STOWI_KERNEL_LN2_HIGH, x);
+  r = stowi_kernel_fma(has_fma, n, -STOWI_KERNEL_LN2_LOW, r);
+  float square = r * r;
+  float high = stowi_kernel_fma(has_fma, r, 0x1.6b97a6p-10F, 0x1.122538p-7F);
+  float low = stowi_kernel_fma(has_fma, r, 0x1.5556f6p-5F, 0x1.5554b4p-3F);
+  float p = stowi_kernel_fma(has_fma, high, square, low);
+  p = stowi_kernel_fma(has_fma, p, r, 0x1.fffffep-2F);
+  parts.rest = stowi_kernel_fma(has_fma, p, square, r);
+  parts.n = stowi_kernel_bits_of_f32(shifted);
+  return parts;
+}
+
+// exp(x) - 1 for |x| below 80.
+STOWI_KERNEL_INLINE float stowi_kernel_expm1_near(bool has_fma, float x) {
+  stowi_kernel_exp_parts parts = stowi_kernel_exp_split(has_fma, x, 127.0F);
+  float power = stowi_kernel_f32_of_bits(parts.n << 23);
+  return stowi_kernel_fma(has_fma, power, parts.rest, power - 1.0F);
+}
+
 // ---------------------------------------------------------------------------------------------
 
 // Two factors make up 2^n, so that the product is rounded once, also to a subnormal number.
-static inline float stowi_kernel_expf(float x) {
-  float clamped = x < -104.5F ? -104.5F : x;
-  clamped = clamped > 89.0F ? 89.0F : clamped;
-  stowi_kernel_exp_parts parts = stowi_kernel_exp_split(clamped);
-  uint32_t half = parts.biased_n >> 1;
-  float first = stowi_kernel_f32_of_bits((half - 129U) << 23);
-  float second = stowi_kernel_f32_of_bits((parts.biased_n - half - 129U) << 23);
-  return (1.0F + stowi_kernel_expm1_poly(parts.rest)) * first * second;
+STOWI_KERNEL_INLINE float stowi_kernel_expf(bool has_fma, float x) {
+  float clamped = stowi_kernel_at_most(stowi_kernel_at_least(x, -104.5F), 89.0F);
+  stowi_kernel_exp_parts parts = stowi_kernel_exp_split(has_fma, clamped, 254.0F);
+  uint32_t half = parts.n >> 1;
+  float first = stowi_kernel_f32_of_bits(half << 23);
+  float second = stowi_kernel_f32_of_bits((parts.n - half) << 23);
+  float number = (1.0F + parts.rest) * first * second;
+  return x == x ? number : x;
 }
 
-static inline float stowi_kernel_expm1f(float x) {
-  float clamped = x < -20.0F ? -20.0F : x;
-  clamped = clamped > 89.0F ? 89.0F : clamped;
-  stowi_kernel_exp_parts parts = stowi_kernel_exp_split(clamped);
-  float half = stowi_kernel_f32_of_bits((parts.biased_n - 512U + 126U) << 23);  // 2^(n - 1)
-  float number = (stowi_kernel_expm1_poly(parts.rest) * half + (half - 0.5F)) * 2.0F;
-  return stowi_kernel_abs(x) < 0x1p-24F ? x : number;
+// 2^32 exp(x) for x up to 0: never subnormal, and never 0. That of a NaN is some number.
+STOWI_KERNEL_INLINE float stowi_kernel_exp_lifted(bool has_fma, float x) {
+  float clamped = stowi_kernel_at_least(x, -104.5F);
+  stowi_kernel_exp_parts parts = stowi_kernel_exp_split(has_fma, clamped, 32.0F);
+  return stowi_kernel_f32_of_bits(stowi_kernel_bits_of_f32(1.0F + parts.rest) + (parts.n << 23));
+}
+
+// exp(x) for x up to 0, where it takes less.
+STOWI_KERNEL_INLINE float stowi_kernel_exp_down(bool has_fma, float x) {
+  return stowi_kernel_exp_lifted(has_fma, x) * 0x1p-32F;
+}
+
+STOWI_KERNEL_INLINE float stowi_kernel_expm1f(bool has_fma, float x) {
+  float clamped = stowi_kernel_at_most(stowi_kernel_at_least(x, -20.0F), 89.0F);
+  stowi_kernel_exp_parts parts = stowi_kernel_exp_split(has_fma, clamped, 126.0F);
+  float half = stowi_kernel_f32_of_bits(parts.n << 23);  // 2^(n - 1)
+  float number = stowi_kernel_fma(has_fma, half, parts.rest, half - 0.5F) * 2.0F;
+  return stowi_kernel_abs(x) >= 0x1p-24F ? number : x;
 }
 
 // x = m 2^e with m from sqrt(1/2) to sqrt(2).
@@ -92,8 +129,8 @@ static inline float stowi_kernel_logf(float x) {
   p = p * f + -0x1.000006p-2F;
   p = p * f + 0x1.555548p-2F;
   float square = f * f;
-  float low = (square * f * p + e * STOWI_KERNEL_LN2_LOW) - 0.5F * square;
-  float number = (f + low) + e * STOWI_KERNEL_LN2_HIGH;
+  float low = (square * f * p + e * STOWI_KERNEL_LN2_REST) - 0.5F * square;
+  float number = (f + low) + e * STOWI_KERNEL_LN2_SHORT;
   number = x == 0.0F ? -INFINITY : number;
   number = x < INFINITY ? number : x;  // infinity and NaN
   return x < 0.0F ? NAN : number;
@@ -108,49 +145,44 @@ static inline float stowi_kernel_log1pf(float x) {
   return x == -1.0F ? -INFINITY : number;
 }
 
-static inline float stowi_kernel_sigmoidf(float x) {
-  float e = stowi_kernel_expf(-stowi_kernel_abs(x));
-  return (x < 0.0F ? e : 1.0F) / (1.0F + e);
+STOWI_KERNEL_INLINE float stowi_kernel_sigmoidf(bool has_fma, float x) {
+  float e = stowi_kernel_exp_down(has_fma, -stowi_kernel_abs(x));
+  float number = (x < 0.0F ? e : 1.0F) / (1.0F + e);
+  return x == x ? number : x;
 }
 
-static inline float stowi_kernel_tanhf(float x) {
+STOWI_KERNEL_INLINE float stowi_kernel_tanhf(bool has_fma, float x) {
   float a = stowi_kernel_abs(x);
-  float z = x * x;
-  float p = 0x1.0e9e9p-9F;
-  p = p * z + -0x1.092852p-7F;
-  p = p * z + 0x1.62fb3cp-6F;
-  p = p * z + -0x1.b9e19p-5F;
-  p = p * z + 0x1.111026p-3F;
-  p = p * z + -0x1.555552p-2F;
-  float near = stowi_kernel_sign_like(x + x * z * p, x);
-  float e = stowi_kernel_expf(2.0F * (a > 10.0F ? 10.0F : a));
-  float far = stowi_kernel_sign_like(1.0F - 2.0F / (e + 1.0F), x);
-  return a < 0.625F ? near : far;
+  float z = a * a;
+  float fourth = z * z;
+  float high = stowi_kernel_fma(has_fma, z, 0x1.0e9e9p-9F, -0x1.092852p-7F);
+  float middle = stowi_kernel_fma(has_fma, z, 0x1.62fb3cp-6F, -0x1.b9e19p-5F);
+  float low = stowi_kernel_fma(has_fma, z, 0x1.111026p-3F, -0x1.555552p-2F);
+  float p = stowi_kernel_fma(has_fma, high, fourth, middle);
+  p = stowi_kernel_fma(has_fma, p, fourth, low);
+  float near = stowi_kernel_fma(has_fma, a * z, p, a);
+  float clamped = stowi_kernel_at_most(a, 10.0F);
+  stowi_kernel_exp_parts parts = stowi_kernel_exp_split(has_fma, clamped + clamped, 0.0F);
+  uint32_t e = stowi_kernel_bits_of_f32(1.0F + parts.rest) + (parts.n << 23);
+  float far = 1.0F - 2.0F / (stowi_kernel_f32_of_bits(e) + 1.0F);
+  return stowi_kernel_sign_like(a >= 0.625F ? far : near, x);  // near: also NaN
 }
 
-// Away from 0: 1 - exp(-q(x)), where q is near to -log(erfc(x)).
-static inline float stowi_kernel_erff(float x) {
-  float a = stowi_kernel_abs(x);
-  float z = x * x;
-  float p = 0x1.5cd4aap-14F;
-  p = p * z + -0x1.aa3f2cp-11F;
-  p = p * z + 0x1.54c7f4p-8F;
-  p = p * z + -0x1.b80e9p-6F;
-  p = p * z + 0x1.ce2e0ap-4F;
-  p = p * z + -0x1.812742p-2F;
-  p = p * z + 0x1.06eba8p-3F;  // 2 / sqrt(pi) - 1
-  float near = x + x * p;
-  float c = a > 4.0F ? 4.0F : a;
-  float q = 0x1.5d723cp-16F;
-  q = q * c + -0x1.c45954p-12F;
-  q = q * c + 0x1.106262p-8F;
-  q = q * c + -0x1.9aebbap-6F;
-  q = q * c + 0x1.bb454cp-4F;
-  q = q * c + 0x1.444d1ep-1F;
-  q = q * c + 0x1.212626p+0F;
-  q = q * c + -0x1.62d95p-13F;
-  float far = stowi_kernel_sign_like(1.0F - stowi_kernel_expf(-q), x);
-  return a < 0.9F ? near : far;
+// 1 - exp(-q(x)), where q is near to -log(erfc(x)): also near 0, as exp(q) - 1 is accurate there.
+STOWI_KERNEL_INLINE float stowi_kernel_erff(bool has_fma, float x) {
+  float c = stowi_kernel_at_most(stowi_kernel_abs(x), 3.95F);
+  float cube = c * c * c;
+  float high = stowi_kernel_fma(has_fma, c, 0x1.3b0282p-17F, -0x1.f28acep-14F);
+  float middle = stowi_kernel_fma(has_fma, c, -0x1.b744cep-10F, 0x1.637a16p-13F);
+  float low = stowi_kernel_fma(has_fma, c, -0x1.a4f8c4p-4F, -0x1.45f3p-1F);
+  high = stowi_kernel_fma(has_fma, high, c, 0x1.4e299ap-11F);
+  middle = stowi_kernel_fma(has_fma, middle, c, 0x1.39b7cap-6F);
+  low = stowi_kernel_fma(has_fma, low, c, -0x1.06eba8p-3F);  // 1 - 2 / sqrt(pi)
+  float p = stowi_kernel_fma(has_fma, high, cube, middle);
+  p = stowi_kernel_fma(has_fma, p, cube, low);
+  float number = stowi_kernel_expm1_near(has_fma, stowi_kernel_fma(has_fma, p, c, -c));
+  number = stowi_kernel_sign_like(number, x);
+  return x == x ? number : x;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -195,8 +227,9 @@ static inline float stowi_kernel_cosf(float x) {
 // ---------------------------------------------------------------------------------------------
 // Made of others; those of f64 stand on libm.
 
-static inline float stowi_kernel_softplusf(float x) {
-  return (x < 0 ? 0 : x) + stowi_kernel_log1pf(stowi_kernel_expf(-stowi_kernel_abs(x)));
+STOWI_KERNEL_INLINE float stowi_kernel_softplusf(bool has_fma, float x) {
+  float e = stowi_kernel_exp_down(has_fma, -stowi_kernel_abs(x));
+  return (x < 0 ? 0 : x) + stowi_kernel_log1pf(e);
 }
 
 static inline double stowi_kernel_softplus(double x) {
