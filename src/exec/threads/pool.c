@@ -23,8 +23,6 @@
 // How often a thread looks before it sleeps, some 30 us: about what it costs to be woken, and more
 // than what is between nearly all jobs of a model (docs/benchmarks.md).
 #define LOOKS 1200
-// A chunk is what is left, divided by this for each worker.
-#define SHARES 2
 
 typedef struct range_job {
   stow_split_task task;
@@ -64,10 +62,7 @@ static bool claim(stowi_exec_workers* workers, const range_job* job, size_t* out
     if (begin >= job->count) {
       return false;
     }
-    size_t left = job->count - begin;
-    size_t share = left / ((size_t)workers->count * SHARES);
-    size_t chunk = share > job->grain ? share : job->grain;
-    end = begin + (chunk < left ? chunk : left);
+    end = begin + stowi_exec_workers_share(workers->count, job->count - begin, job->grain);
   } while (!atomic_compare_exchange_weak_explicit(&workers->next, &begin, end, memory_order_relaxed,
                                                   memory_order_relaxed));
   *out_begin = begin;
