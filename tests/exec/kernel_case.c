@@ -136,7 +136,7 @@ static void find_kernel(kernel_case* c) {
     c->kernel = *kernel;
   }
   if (op == STOW_OP_BLOCKS && stow_graph_require_bound(c->graph, NULL) == STOW_OK) {
-    CHECK(stowi_exec_blocks_create(c->graph, c->graph, NULL, heap, NULL, &c->blocks) == STOW_OK);
+    CHECK(stowi_exec_blocks_create(c->graph, c->graph, NULL, 1, heap, NULL, &c->blocks) == STOW_OK);
     CHECK(stowi_exec_blocks_of(c->blocks, c->node, 0, NULL, &data, &c->kernel.variant_count) ==
           STOW_OK);
     memcpy(&c->kernel.user, &data, sizeof(data));

@@ -441,6 +441,46 @@ TEST(LongFunctionsNeedLittleBesideTheirValues) {
   stow_module_destroy(module);
 }
 
+// Rows of the largest blocks of a graph's only `blocks` node.
+static uint64_t rows_for(const stow_graph* graph, uint32_t workers) {
+  stow_prepared* prepared = NULL;
+  stow_prepare_options options;
+  stow_prepare_options_init(&options);
+  options.threads = workers;
+  stow_node node = 0;
+  while (stow_graph_op(graph, node) != STOW_OP_BLOCKS) {
+    ++node;
+  }
+  const stowi_kernel_blocks* data = NULL;
+  if (stow_prepare(graph, &options, stow_allocator_default(), NULL, &prepared) == STOW_OK) {
+    data = (const stowi_kernel_blocks*)prepared->program.steps[node].kernel.user;
+  }
+  uint64_t rows = data == NULL ? 0 : data->sizes[0].body->rows;
+  stow_prepared_destroy(prepared);
+  return rows;
+}
+
+TEST(ThereAreBlocksForAllWorkers) {
+  static const char graph_text[] =
+      "graph @g {\n"
+      "  function @f {\n"
+      "    %0 = input \"x\" : f32[?rows, 64]\n    %1 = input \"w\" : f32[64, 512]\n"
+      "    %2 = matmul(%0, %1) : f32[?rows, 512]\n    %3 = relu(%2) : f32[?rows, 512]\n"
+      "    return %3\n  }\n"
+      "  %0 = input \"x\" : f32[3, 130, 64]\n  %1 = input \"w\" : f32[64, 512]\n"
+      "  %2 = blocks(%0, %1) {function = \"f\", groups = 3, rows = 130} : f32[3, 130, 512]\n"
+      "  return %2\n}\n";
+  stow_module* module = NULL;
+  REQUIRE(stow_module_parse(graph_text, sizeof(graph_text) - 1, NULL, NULL,
+                            stow_allocator_default(), NULL, &module) == STOW_OK);
+  const stow_graph* graph = stow_module_graph(module, 0);
+  CHECK_U64(rows_for(graph, 1), 130);
+  CHECK_U64(rows_for(graph, 2), 80);  // 2 in each of 3 groups
+  CHECK_U64(rows_for(graph, 4), 48);
+  CHECK_U64(rows_for(graph, 40), 16);
+  stow_module_destroy(module);
+}
+
 TEST(WordsNameWhatWasFused) {
   static const char graph_text[] =
       "graph @g {\n"

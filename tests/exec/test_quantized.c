@@ -191,6 +191,26 @@ TEST(DynamicQuantisationFindsItsRange) {
   kernel_case_destroy(c);
 }
 
+// More than a worker quantises at once, also in place; the extremes are near the ends.
+TEST(LongTensorsAreQuantisedDynamically) {
+  kernel_case* c =
+      kernel_case_create("f32[9001]", "dynamic_quantize_linear(%0)", "u8[9001]; f32[]; u8[]");
+  float* x = (float*)kernel_case_operand(c, 0);
+  static double expected[9001];
+  for (size_t i = 0; i < 9001; ++i) {
+    x[i] = (float)(i * 37 % 200);
+    expected[i] = (double)(i * 37 % 200) + 40;
+  }
+  x[2] = -40;
+  expected[2] = 0;
+  x[8999] = 215;
+  expected[8999] = 255;
+  kernel_case_gives(c, 0, expected, 9001, 0, __FILE__, __LINE__);
+  KERNEL_GIVES(c, 1, 0, 1);
+  KERNEL_GIVES(c, 2, 0, 40);
+  kernel_case_destroy(c);
+}
+
 static void set_scales(kernel_case* c, size_t k, float scale, uint8_t zero) {
   KERNEL_SET(c, k, float, scale);
   KERNEL_SET(c, k + 1, uint8_t, zero);

@@ -54,6 +54,39 @@ TEST(EveryItemIsProcessedOnce) {
   stowi_exec_workers_destroy(NULL);
 }
 
+typedef struct sizes {
+  size_t by_begin[MOST];  // of the range that begins there
+} sizes;
+
+static void note_range(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  ((sizes*)user)->by_begin[begin] = end - begin;
+}
+
+// Which worker has a range is left to chance, but not which ranges there are.
+TEST(RangesShrinkDownToTheGrain) {
+  static sizes s;
+  static const size_t counts[] = {2, 9, 100, MOST};
+  stowi_exec_workers* workers;
+  REQUIRE(stowi_exec_workers_create(2, stow_allocator_default(), NULL, &workers) == STOW_OK);
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t grain = 1; grain < counts[i]; grain *= 5) {
+      size_t before = counts[i];
+      memset(&s, 0, sizeof(s));
+      stowi_exec_workers_split(workers, counts[i], grain, note_range, &s);
+      for (size_t at = 0; at < counts[i]; at += before) {
+        size_t left = counts[i] - at;
+        size_t size = s.by_begin[at];
+        REQUIRE(size > 0 && size <= before);
+        CHECK(size >= grain || size == left);
+        CHECK(size <= grain || size <= left / 4);
+        before = size;
+      }
+    }
+  }
+  stowi_exec_workers_destroy(workers);
+}
+
 TEST(IdleWorkersStop) {
   for (int i = 0; i < 50; ++i) {
     stowi_exec_workers* workers;

@@ -26,6 +26,12 @@ static const uint64_t product_bytes[STOWI_EXEC_MOST_SIZES] = {524288, 131072, 32
 // seldom as large.
 #define PLANNED_ROWS 61
 
+// Blocks for each worker, so that all of them end together, of no fewer bytes than make it worth
+// waking one, and of whole vectors.
+#define BLOCKS_PER_WORKER 2
+#define LEAST_BYTES 16384
+#define VECTOR_ROWS 16
+
 // A function as blocks compute it.
 typedef struct way {
   stow_allocator allocator;
@@ -79,6 +85,7 @@ struct stowi_exec_blocks {
   const stow_graph* source;
   const stow_graph* graph;
   const stow_kernels* kernels;
+  uint32_t workers;
   uint64_t use;
   STOWI_VEC(way*) ways;
   STOWI_VEC(body*) bodies;
@@ -86,14 +93,16 @@ struct stowi_exec_blocks {
 };
 
 stow_status stowi_exec_blocks_create(const stow_graph* source, const stow_graph* graph,
-                                     const stow_kernels* kernels, stow_allocator allocator,
-                                     stow_diag* diag, stowi_exec_blocks** out_blocks) {
+                                     const stow_kernels* kernels, uint32_t workers,
+                                     stow_allocator allocator, stow_diag* diag,
+                                     stowi_exec_blocks** out_blocks) {
   stowi_exec_blocks* blocks = STOWI_NEW(allocator, stowi_exec_blocks);
   STOW_TRY(stowi_need_memory(blocks != NULL, diag));
   blocks->allocator = allocator;
   blocks->source = source;
   blocks->graph = graph;
   blocks->kernels = kernels;
+  blocks->workers = workers;
   blocks->use = 1;
   *out_blocks = blocks;
   return STOW_OK;
@@ -498,18 +507,34 @@ static bool has_product(const stow_graph* function) {
   return has;
 }
 
+static uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+// Rows of a block that leave blocks for all workers.
+static uint64_t shared_rows(const node_data* n, uint32_t workers) {
+  uint64_t all = n->data.rows;
+  if (workers <= 1) {
+    return all;
+  }
+  uint64_t per_group = divide_up((uint64_t)workers * BLOCKS_PER_WORKER, n->data.groups);
+  uint64_t rows = divide_up(divide_up(all, per_group), VECTOR_ROWS) * VECTOR_ROWS;
+  uint64_t least = divide_up(LEAST_BYTES, largest_row(n->bound));
+  rows = rows > least ? rows : least;
+  return rows < all ? rows : all;
+}
+
 // Rows of blocks, the most first, all different.
-static uint32_t choose_rows(const stow_graph* function, uint64_t rows,
+static uint32_t choose_rows(const node_data* n, uint32_t workers,
                             uint64_t out_rows[STOWI_EXEC_MOST_SIZES]) {
-  uint64_t row = largest_row(function);
-  bool is_product = has_product(function);
+  uint64_t row = largest_row(n->bound);
+  uint64_t most = shared_rows(n, workers);
+  bool is_product = has_product(n->bound);
   const uint64_t* sizes = is_product ? product_bytes : block_bytes;
   uint32_t count = 0;
   for (size_t i = 0; i < STOWI_EXEC_MOST_SIZES; ++i) {
     uint64_t fits = sizes[i] / row;
-    uint64_t half = rows - rows / 2;
+    uint64_t half = n->data.rows - n->data.rows / 2;
     fits = is_product && i + 1 == STOWI_EXEC_MOST_SIZES && fits > half ? half : fits;
-    uint64_t chosen = fits < 1 ? 1 : fits > rows ? rows : fits;
+    uint64_t chosen = fits < 1 ? 1 : fits > most ? most : fits;
     if (count == 0 || chosen < out_rows[count - 1]) {
       out_rows[count++] = chosen;
     }
@@ -570,7 +595,7 @@ static stow_status measure_node(stowi_exec_blocks* blocks, node_data* n, uint64_
   }
   n->packed = packed;
   n->use = blocks->use;
-  *out_sizes = choose_rows(n->bound, n->data.rows, rows);
+  *out_sizes = choose_rows(n, blocks->workers, rows);
   for (uint32_t i = 0; i < *out_sizes; ++i) {
     way wanted = {.function = n->function, .is_fast = i + 1 < *out_sizes, .packed = packed};
     way* w;

@@ -11,10 +11,11 @@
 typedef struct stowi_exec_blocks stowi_exec_blocks;
 
 // |graph| is |source|, or a twin of it that is bound to numbers. |kernels| is borrowed; NULL: the
-// library's.
+// library's. Blocks are small enough to be divided among |workers|.
 stow_status stowi_exec_blocks_create(const stow_graph* source, const stow_graph* graph,
-                                     const stow_kernels* kernels, stow_allocator allocator,
-                                     stow_diag* diag, stowi_exec_blocks** out_blocks);
+                                     const stow_kernels* kernels, uint32_t workers,
+                                     stow_allocator allocator, stow_diag* diag,
+                                     stowi_exec_blocks** out_blocks);
 void stowi_exec_blocks_destroy(stowi_exec_blocks* blocks);
 // The graph has other numbers: what nodes are run with is found again by stowi_exec_blocks_of, for
 // each of them, in the same order. NULL is fine.

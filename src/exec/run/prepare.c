@@ -213,8 +213,8 @@ static stow_status prepare_blocks(preparer* p, stow_node node, uint64_t packed) 
   stow_kernel* kernel = &prepared->program.steps[node].kernel;
   const stowi_kernel_blocks* data;
   if (prepared->blocks == NULL) {
-    STOW_TRY(stowi_exec_blocks_create(prepared->source, p->graph, p->kernels, prepared->allocator,
-                                      p->diag, &prepared->blocks));
+    STOW_TRY(stowi_exec_blocks_create(prepared->source, p->graph, p->kernels, prepared->threads,
+                                      prepared->allocator, p->diag, &prepared->blocks));
   }
   STOW_TRY(
       stowi_exec_blocks_of(prepared->blocks, node, packed, p->diag, &data, &kernel->variant_count));

@@ -1,11 +1,13 @@
 // Workers that are started once and sleep between jobs.
 //
 // A job is a range that is claimed in chunks with one atomic counter, so that a worker which is
-// slow, or woken late, takes less of it. Which worker computes a chunk is left to chance; kernels
-// give the same bits whoever does. The caller works too. When nothing is left to claim it closes
-// the job, which nobody joins any more, and returns when those who did have left it: a job is no
-// longer touched then, and can lie on the caller's stack. A worker that is woken late, on a machine
-// that is busy with other things, is thus not waited for.
+// slow, or woken late, takes less of it. Each chunk is a share of what is left, down to the grain
+// (guided self-scheduling; Polychronopoulos and Kuck, 1987): the first ones are long, and the last
+// ones so short that all workers end together. Which worker computes a chunk is left to chance;
+// kernels give the same bits whoever does. The caller works too. When nothing is left to claim it
+// closes the job, which nobody joins any more, and returns when those who did have left it: a job
+// is no longer touched then, and can lie on the caller's stack. A worker that is woken late, on a
+// machine that is busy with other things, is thus not waited for.
 //
 // Jobs follow each other closely while a model runs, so a worker looks out for the next one for a
 // moment before it sleeps, and so does the caller for the last worker. A job costs two passes
@@ -18,16 +20,15 @@
 #include "base/alloc.h"
 #include "base/diag.h"
 
-// How often a thread looks before it sleeps: some microseconds.
-#define LOOKS 200
-// Chunks per worker: more even out what workers take, fewer cost less.
-#define CHUNKS_PER_WORKER 4
+// How often a thread looks before it sleeps, some 30 us: about what it costs to be woken, and more
+// than what is between nearly all jobs of a model (docs/benchmarks.md).
+#define LOOKS 1200
 
 typedef struct range_job {
   stow_split_task task;
   void* user;
   size_t count;
-  size_t chunk;
+  size_t grain;
 } range_job;
 
 typedef struct worker {
@@ -52,14 +53,28 @@ struct stowi_exec_workers {
   worker* list;
 };
 
-static void work_on(stowi_exec_workers* workers, const range_job* job, uint32_t index) {
-  for (;;) {
-    size_t begin = atomic_fetch_add_explicit(&workers->next, job->chunk, memory_order_relaxed);
+// The next chunk; false: nothing is left.
+static bool claim(stowi_exec_workers* workers, const range_job* job, size_t* out_begin,
+                  size_t* out_end) {
+  size_t begin = atomic_load_explicit(&workers->next, memory_order_relaxed);
+  size_t end;
+  do {
     if (begin >= job->count) {
-      return;
+      return false;
     }
-    size_t left = job->count - begin;
-    job->task(job->user, begin, begin + (left < job->chunk ? left : job->chunk), index);
+    end = begin + stowi_exec_workers_share(workers->count, job->count - begin, job->grain);
+  } while (!atomic_compare_exchange_weak_explicit(&workers->next, &begin, end, memory_order_relaxed,
+                                                  memory_order_relaxed));
+  *out_begin = begin;
+  *out_end = end;
+  return true;
+}
+
+static void work_on(stowi_exec_workers* workers, const range_job* job, uint32_t index) {
+  size_t begin;
+  size_t end;
+  while (claim(workers, job, &begin, &end)) {
+    job->task(job->user, begin, end, index);
   }
 }
 
@@ -67,6 +82,8 @@ static void work_on(stowi_exec_workers* workers, const range_job* job, uint32_t 
 static void rest(void) {
 #if defined(__GNUC__) && defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__GNUC__) && defined(__aarch64__)
+  __asm__ volatile("isb");
 #endif
 }
 
@@ -133,10 +150,8 @@ static void close_job(stowi_exec_workers* workers) {
 void stowi_exec_workers_split(void* pool, size_t count, size_t grain, stow_split_task task,
                               void* user) {
   stowi_exec_workers* workers = (stowi_exec_workers*)pool;
-  size_t pieces = (size_t)workers->count * CHUNKS_PER_WORKER;
-  size_t chunk = count / pieces + (count % pieces != 0);
-  range_job job = {task, user, count, chunk < grain ? grain : chunk};
-  if (workers->count == 1 || job.chunk >= count) {
+  range_job job = {task, user, count, grain};
+  if (workers->count == 1 || grain >= count) {
     task(user, 0, count, 0);
     return;
   }

@@ -18,4 +18,12 @@ void stowi_exec_workers_destroy(stowi_exec_workers* workers);
 void stowi_exec_workers_split(void* pool, size_t count, size_t grain, stow_split_task task,
                               void* user);
 
+// How many of |left| items one of |count| workers claims: a share of what is left for all of them,
+// so that the last ones are small, but |grain| at least.
+static inline size_t stowi_exec_workers_share(uint32_t count, size_t left, size_t grain) {
+  size_t share = left / ((size_t)count * 2);
+  share = share > grain ? share : grain;
+  return share < left ? share : left;
+}
+
 #endif  // STOWAGE_SRC_EXEC_THREADS_POOL_H_

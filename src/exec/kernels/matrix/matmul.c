@@ -500,6 +500,7 @@ static void multiply_narrow(const stow_kernel_call* call, product_call* x) {
     return;
   }
   stowi_kernel_part_choose(&x->product, x->variant == 0 ? 0 : 1);
+  stowi_kernel_part_divide(&x->product, call->workers);
   stow_kernel_split(call, stowi_kernel_part_count(&x->product),
                     stowi_kernel_part_grain(&x->product), multiply_parts, &b);
 }

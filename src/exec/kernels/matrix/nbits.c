@@ -589,6 +589,7 @@ static stow_status run_nbits(stow_kernel_call* call) {
     stow_kernel_split(call, stowi_kernel_lean_tiles(&lean), stowi_kernel_lean_grain(&lean),
                       multiply_tiles, &x);
   } else {
+    stowi_kernel_part_divide(&x.product, call->workers);
     stow_kernel_split(call, stowi_kernel_part_count(&x.product),
                       stowi_kernel_part_grain(&x.product), multiply_parts, &x);
   }

@@ -5,6 +5,8 @@
 #include "exec/kernels/support/size.h"
 
 enum { WORK = 1 << 16 };  // multiplications that make a worker worth waking
+// Parts are no smaller than this, as packing would count, and whole vectors.
+enum { LEAST_COLUMNS = 128, LEAST_ROWS = 32, VECTOR = 32 };
 
 // An operand's dims as they are multiplied, leading ones first, and the strides of each.
 typedef struct axes {
@@ -130,8 +132,39 @@ void stowi_kernel_part_choose(stowi_kernel_product* p, uint32_t variant) {
 
 static size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
 
+static size_t round_up(size_t a, size_t b) { return divide_up(a, b) * b; }
+
 size_t stowi_kernel_part_count(const stowi_kernel_product* p) {
   return p->batches * divide_up(p->m, p->part_rows) * divide_up(p->n, p->part_columns);
+}
+
+// Whether workers that end last have at most an eighth more than their share.
+static bool is_even(size_t count, size_t workers) {
+  return count >= 2 * workers && divide_up(count, workers) * workers <= count + count / 8;
+}
+
+// The largest length of parts of |count| elements, from |length| down to about |least|, with which
+// |times| as many parts are divided evenly; otherwise the smallest.
+static size_t even_length(size_t count, size_t length, size_t least, size_t times, size_t workers) {
+  for (size_t parts = divide_up(count, length); length > least; ++parts) {
+    size_t shorter = round_up(divide_up(count, parts), VECTOR);
+    length = shorter < length ? shorter : length;
+    if (is_even(times * divide_up(count, length), workers)) {
+      return length;
+    }
+  }
+  return length;
+}
+
+void stowi_kernel_part_divide(stowi_kernel_product* p, uint32_t workers) {
+  if (workers <= 1 || is_even(stowi_kernel_part_count(p), workers) ||
+      stowi_kernel_part_grain(p) != 1) {
+    return;
+  }
+  p->part_columns = even_length(p->n, p->part_columns, LEAST_COLUMNS,
+                                p->batches * divide_up(p->m, p->part_rows), workers);
+  p->part_rows = even_length(p->m, p->part_rows, LEAST_ROWS,
+                             p->batches * divide_up(p->n, p->part_columns), workers);
 }
 
 // Parts of the same columns follow each other.

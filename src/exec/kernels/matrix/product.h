@@ -45,6 +45,10 @@ enum { STOWI_KERNEL_PART_COLUMNS = 256, STOWI_KERNEL_PART_VARIANTS = 3 };
 // Makes parts those of |variant|; they are those of variant 0 at first.
 void stowi_kernel_part_choose(stowi_kernel_product* p, uint32_t variant);
 
+// Makes parts smaller where they are too few for all workers to end together. Scratch for the parts
+// before is enough.
+void stowi_kernel_part_divide(stowi_kernel_product* p, uint32_t workers);
+
 typedef struct stowi_kernel_part {
   size_t batch;
   size_t row, rows;

@@ -256,6 +256,9 @@ void stowi_kernel_quantized_run(const stowi_kernel_quantized* quantized, void* s
   stowi_kernel_quantized q = *quantized;
   division d = {.q = &q, .scratch = scratch, .variant = stowi_kernel_variant(q.call)};
   choose_parts(&q.product, d.variant);
+  if (q.product.m > 1 && !is_last(d.variant)) {
+    stowi_kernel_part_divide(&q.product, q.call->workers);
+  }
   d.scratch_size =
       worker_scratch(&q.product, d.variant) + (q.make_a != NULL ? made_size(&q.product) : 0);
   size_t count = stowi_kernel_part_count(&q.product);

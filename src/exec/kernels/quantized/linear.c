@@ -250,12 +250,22 @@ STOWI_KERNEL(DEQUANTIZE_LINEAR, NULL, run_dequantize);
 // ---------------------------------------------------------------------------------------------
 // dynamic_quantize_linear: x as u8 with the smallest scale whose range holds x and 0. The range is
 // found in one pass before anything is written; minimum and maximum do not depend on the order.
+// Where the result is in place, its bytes lie where other workers still read wider elements: each
+// segment is then quantised to where it begins itself, and moved when all are done.
 
 #define LANES 16
+#define MOST_WORKERS 256
+#define SEGMENT 4096  // elements
+
+typedef struct range {
+  float low, high;
+} range;
 
 typedef struct dynamic_task {
   const stow_tensor* x;
   stow_tensor* out;
+  size_t count;
+  range* ranges;  // by worker
   stowi_kernel_scale scale;
 } dynamic_task;
 
@@ -280,58 +290,106 @@ STOWI_KERNEL_LOOP(widen_range, (const float* x, size_t count, float* low, float*
   }
 }
 
-// Of all elements and 0.
-static void range_of(const stow_tensor* x, float* out_low, float* out_high) {
+static void find_range(void* user, size_t begin, size_t end, uint32_t worker) {
+  const dynamic_task* t = (const dynamic_task*)user;
   float low[LANES] = {0};
   float high[LANES] = {0};
   float block[STOWI_KERNEL_BLOCK];
-  size_t count = stow_tensor_elements(x);
-  for (size_t i = 0; i < count; i += STOWI_KERNEL_BLOCK) {
-    size_t n = count - i < STOWI_KERNEL_BLOCK ? count - i : STOWI_KERNEL_BLOCK;
-    stowi_kernel_load_f32(x->dtype, x->data, i, n, block);
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_load_f32(t->x->dtype, t->x->data, i, n, block);
     for (; n % LANES != 0; ++n) {
       block[n] = 0;
     }
     widen_range(block, n, low, high);
   }
-  *out_low = 0;
-  *out_high = 0;
+  range* r = &t->ranges[worker];
   for (size_t lane = 0; lane < LANES; ++lane) {
-    *out_low = low[lane] < *out_low ? low[lane] : *out_low;
-    *out_high = high[lane] > *out_high ? high[lane] : *out_high;
+    r->low = low[lane] < r->low ? low[lane] : r->low;
+    r->high = high[lane] > r->high ? high[lane] : r->high;
+  }
+}
+
+// Of all elements and 0.
+static range range_of(const stow_kernel_call* call, const dynamic_task* task) {
+  range ranges[MOST_WORKERS] = {{0, 0}};
+  dynamic_task t = *task;
+  t.ranges = ranges;
+  if (call->workers <= MOST_WORKERS) {
+    stow_kernel_split(call, t.count, SEGMENT, find_range, &t);
+  } else {
+    find_range(&t, 0, t.count, 0);
+  }
+  for (size_t i = 1; i < MOST_WORKERS; ++i) {
+    ranges[0].low = ranges[i].low < ranges[0].low ? ranges[i].low : ranges[0].low;
+    ranges[0].high = ranges[i].high > ranges[0].high ? ranges[i].high : ranges[0].high;
+  }
+  return ranges[0];
+}
+
+static void quantize_run(const dynamic_task* t, size_t begin, size_t end, void* to, size_t at) {
+  float block[STOWI_KERNEL_BLOCK];
+  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+    size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
+    stowi_kernel_load_f32(t->x->dtype, t->x->data, i, n, block);
+    stowi_kernel_quantize_by(t->scale, STOW_U8, to, at + i - begin, n, block);
   }
 }
 
 static void quantize_dynamic_range(void* user, size_t begin, size_t end, uint32_t worker) {
   const dynamic_task* t = (const dynamic_task*)user;
-  float block[STOWI_KERNEL_BLOCK];
   (void)worker;
-  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
-    size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
-    stowi_kernel_load_f32(t->x->dtype, t->x->data, i, n, block);
-    stowi_kernel_quantize_by(t->scale, STOW_U8, t->out->data, i, n, block);
+  quantize_run(t, begin, end, t->out->data, begin);
+}
+
+// The first byte of a segment's elements in x.
+static size_t segment_at(const dynamic_task* t, size_t segment) {
+  return segment * SEGMENT * (stowi_kernel_bits(t->x->dtype) / 8);
+}
+
+static void quantize_segments(void* user, size_t begin, size_t end, uint32_t worker) {
+  const dynamic_task* t = (const dynamic_task*)user;
+  (void)worker;
+  for (size_t i = begin; i < end; ++i) {
+    size_t first = i * SEGMENT;
+    size_t last = t->count - first < SEGMENT ? t->count : first + SEGMENT;
+    quantize_run(t, first, last, t->out->data, segment_at(t, i));
+  }
+}
+
+static void quantize_in_place(const stow_kernel_call* call, dynamic_task* t) {
+  size_t segments = (t->count + SEGMENT - 1) / SEGMENT;
+  uint8_t* bytes = (uint8_t*)t->out->data;
+  stow_kernel_split(call, segments, 1, quantize_segments, t);
+  for (size_t i = 1; i < segments; ++i) {
+    size_t first = i * SEGMENT;
+    size_t n = t->count - first < SEGMENT ? t->count - first : SEGMENT;
+    memmove(bytes + first, bytes + segment_at(t, i), n);
   }
 }
 
 // Where x is all 0 any scale will do: 1.
 static stow_status run_dynamic(stow_kernel_call* call) {
-  dynamic_task t = {call->operands[0], call->results[0], {1, 0}};
+  dynamic_task t = {.x = call->operands[0], .out = call->results[0], .scale = {1, 0}};
   if (stowi_kernel_kind(t.x->dtype) != STOW_KIND_FLOAT) {
     return stow_kernel_fail(call, STOW_ERR_UNSUPPORTED, "operand 0 is %s, expected floats",
                             stowi_kernel_dtype_text(t.x->dtype));
   }
-  float low;
-  float high;
-  range_of(t.x, &low, &high);
-  if (high > low) {
-    t.scale.scale = (high - low) / 255.0F;
+  t.count = stow_tensor_elements(t.x);
+  range r = range_of(call, &t);
+  if (r.high > r.low) {
+    t.scale.scale = (r.high - r.low) / 255.0F;
   }
-  float quotient = (0 - low) / t.scale.scale;
+  float quotient = (0 - r.low) / t.scale.scale;
   float none = 0;
   uint8_t zero;
   stowi_kernel_quantize(STOW_U8, &zero, 0, 1, &quotient, &none, 0, true);
   t.scale.zero = (float)zero;
-  stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 8, quantize_dynamic_range, &t);
+  if (call->workers > 1 && t.out->data == t.x->data) {
+    quantize_in_place(call, &t);
+  } else {
+    stowi_kernel_split_elements(call, t.count, 8, quantize_dynamic_range, &t);
+  }
   stowi_kernel_store_f32(call->results[1]->dtype, call->results[1]->data, 0, 1, &t.scale.scale);
   *(uint8_t*)call->results[2]->data = zero;
   return STOW_OK;
