@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What is too long for every commit, from a clean clone: MSan, coverage, fuzzing, long random tests, mutations, four
 # builds, models on other machines, adapters, all tests under clang's sanitizers, the README on a fresh Debian. Installs
-# what it needs; takes about
-# an hour on two calm cores. `.ci/run` does the rest, and runs what is not slow under gcc's sanitizers.
+# what it needs; takes about an hour on two calm cores. `.ci/run` does the rest, and runs what is not slow under gcc's
+# sanitizers.
 # Usage: scripts/nightly.sh [SECONDS_PER_FUZZER]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -87,7 +87,7 @@ else
 fi
 
 step 'the same bits from every machine'
-if [ -d build/models ]; then sh scripts/same-bits.sh build/models; else sh scripts/same-bits.sh; fi
+sh scripts/same-bits.sh
 
 step 'adapters of the Python package, with torch'
 sh scripts/adapters.sh
