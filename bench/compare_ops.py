@@ -85,6 +85,10 @@ def cases():
                [byte(768, 768)], out=I32)
     yield Case("matmul_integer 1 x 2048 x 2048", "MatMulInteger", byte(1, 2048, dtype=numpy.uint8),
                [byte(2048, 2048)], out=I32)
+    yield Case("matmul_integer 128 x 768 x 3072", "MatMulInteger",
+               byte(128, 768, dtype=numpy.uint8), [byte(768, 3072)], out=I32)
+    yield Case("matmul_integer 25 x 1024 x 8210", "MatMulInteger",
+               byte(25, 1024, dtype=numpy.uint8), [byte(1024, 8210)], out=I32)
     yield nbits("matmul_nbits 1 x 2048 x 2048, 4 bits", 1, 2048, 2048, 32)
     yield nbits("matmul_nbits 32 x 2048 x 2048, 4 bits", 32, 2048, 2048, 32)
     yield Case("dequantize_linear, last axis", "DequantizeLinear", byte(512, 768),
