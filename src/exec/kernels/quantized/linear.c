@@ -251,7 +251,7 @@ STOWI_KERNEL(DEQUANTIZE_LINEAR, NULL, run_dequantize);
 // dynamic_quantize_linear: x as u8 with the smallest scale whose range holds x and 0. The range is
 // found in one pass before anything is written; minimum and maximum do not depend on the order.
 
-#define LANES 16
+#define LANES 64
 
 typedef struct dynamic_task {
   const stow_tensor* x;
@@ -286,7 +286,12 @@ static void range_of(const stow_tensor* x, float* out_low, float* out_high) {
   float high[LANES] = {0};
   float block[STOWI_KERNEL_BLOCK];
   size_t count = stow_tensor_elements(x);
-  for (size_t i = 0; i < count; i += STOWI_KERNEL_BLOCK) {
+  size_t done = 0;
+  if (x->dtype == STOW_F32) {
+    done = count / LANES * LANES;
+    widen_range(x->data, done, low, high);
+  }
+  for (size_t i = done; i < count; i += STOWI_KERNEL_BLOCK) {
     size_t n = count - i < STOWI_KERNEL_BLOCK ? count - i : STOWI_KERNEL_BLOCK;
     stowi_kernel_load_f32(x->dtype, x->data, i, n, block);
     for (; n % LANES != 0; ++n) {
@@ -305,11 +310,17 @@ static void range_of(const stow_tensor* x, float* out_low, float* out_high) {
 static void quantize_dynamic_range(void* user, size_t begin, size_t end, uint32_t worker) {
   const dynamic_task* t = (const dynamic_task*)user;
   float block[STOWI_KERNEL_BLOCK];
+  uint8_t* out = t->out->data;
+  bool is_direct = t->x->dtype == STOW_F32 && t->x->data != t->out->data;
   (void)worker;
-  for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
+  for (size_t i = begin; i < end && !is_direct; i += STOWI_KERNEL_BLOCK) {
     size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
     stowi_kernel_load_f32(t->x->dtype, t->x->data, i, n, block);
-    stowi_kernel_quantize_by(t->scale, STOW_U8, t->out->data, i, n, block);
+    stowi_kernel_quantize_bytes(t->scale, block, n, out + i);
+  }
+  if (is_direct) {
+    stowi_kernel_quantize_bytes(t->scale, (const float*)t->x->data + begin, end - begin,
+                                out + begin);
   }
 }
 
