@@ -66,6 +66,13 @@ def conv(name, channels, size, kernel, out=None, op="Conv", dtype=numpy.float32,
                 out=F16 if dtype == numpy.float16 else F32, group=group, pads=pads, **attrs)
 
 
+def conv_integer(name, channels, size, kernel, out=None, group=1, **attrs):
+    out = out or channels
+    return Case(name, "ConvInteger", byte(1, channels, size, size, dtype=numpy.uint8),
+                [byte(out, channels // group, kernel, kernel), numpy.array(117, numpy.uint8)],
+                out=I32, group=group, pads=[kernel // 2] * 4, **attrs)
+
+
 def nbits(name, rows, k, n, block):
     return Case(name, "MatMulNBits", real(rows, k),
                 [byte(n, k // block, block // 2, dtype=numpy.uint8), real(n, k // block)],
@@ -85,6 +92,15 @@ def cases():
                [byte(768, 768)], out=I32)
     yield Case("matmul_integer 1 x 2048 x 2048", "MatMulInteger", byte(1, 2048, dtype=numpy.uint8),
                [byte(2048, 2048)], out=I32)
+    yield Case("matmul_integer 128 x 768 x 3072", "MatMulInteger",
+               byte(128, 768, dtype=numpy.uint8), [byte(768, 3072)], out=I32)
+    yield Case("matmul_integer 25 x 1024 x 8210", "MatMulInteger",
+               byte(25, 1024, dtype=numpy.uint8), [byte(1024, 8210)], out=I32)
+    yield conv_integer("conv_integer 3x3, 64 channels, 28 x 28", 64, 28, 3)
+    yield conv_integer("conv_integer 3x3, stride 2, 64 channels, 28 x 28", 64, 28, 3, strides=[2, 2])
+    yield conv_integer("conv_integer 1x1, 128 channels, 28 x 28", 128, 28, 1)
+    yield conv_integer("conv_integer 3x3, 3 to 16 channels, 96 x 96", 3, 96, 3, out=16)
+    yield conv_integer("conv_integer 3x3, depthwise, 96 channels, 28 x 28", 96, 28, 3, group=96)
     yield nbits("matmul_nbits 1 x 2048 x 2048, 4 bits", 1, 2048, 2048, 32)
     yield nbits("matmul_nbits 32 x 2048 x 2048, 4 bits", 32, 2048, 2048, 32)
     yield Case("dequantize_linear, last axis", "DequantizeLinear", byte(512, 768),

@@ -72,6 +72,16 @@ TEST(ConvIntegerMatchesItsDefinition) {
           "conv_integer(%0, %1, %2, %3)", "i32[1, 4, 3, 3, 5]");
   compare("u8[1, 17, 40, 41]; i8[3, 17, 3, 3]; u8[] = [1]; i8[] = [1]",
           "conv_integer(%0, %1, %2, %3) {pads = [1, 1, 1, 1]}", "i32[1, 3, 40, 41]");
+  // Every tap reads another phase, some dims have fewer than the stride, planes have ends inside.
+  compare("i8[2, 3, 7, 9, 11]; u8[9, 3, 2, 3, 2]; i8[] = [-7]; u8[] = [200]",
+          "conv_integer(%0, %1, %2, %3) {strides = [2, 3, 4], dilations = [3, 2, 1], "
+          "pads = [1, 2, 0, 0, 1, 3]}",
+          "i32[2, 9, 3, 3, 4]");
+  // Larger than its image by more than is copied; and sums that need several panels.
+  compare("u8[1, 2, 3, 2]; i8[20, 2, 3, 3]; u8[] = [9]; i8[] = [5]",
+          "conv_integer(%0, %1, %2, %3) {pads = [4, 5, 6, 7]}", "i32[1, 20, 11, 12]");
+  compare("u8[1, 130, 5, 40]; u8[11, 130, 3, 3]; u8[] = [99]; u8[] = [3]",
+          "conv_integer(%0, %1, %2, %3) {pads = [1, 1, 1, 1]}", "i32[1, 11, 5, 40]");
 }
 
 TEST(LongSumsOfTheLargestProductsAreExact) {

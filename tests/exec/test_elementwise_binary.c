@@ -83,6 +83,26 @@ TEST(LongRowsAreRepeatedInEveryRange) {
   kernel_case_destroy(c);
 }
 
+// i32 too, whose sums, differences and products wrap.
+TEST(LongRowsOfIntegersWrap) {
+  static const char* const nodes[] = {"add(%0, %1)", "sub(%1, %0)", "mul(%0, %1)"};
+  static double expected[3 * 700];
+  for (size_t op = 0; op < 3; ++op) {
+    kernel_case* c = kernel_case_create("i32[3, 700]; i32[3, 1]", nodes[op], "i32[3, 700]");
+    int32_t* x = kernel_case_operand(c, op == 1 ? 1 : 0);  // in the order of the node
+    int32_t* y = kernel_case_operand(c, op == 1 ? 0 : 1);
+    for (size_t i = 0; i < 3 * (size_t)700; ++i) {
+      uint32_t a = (uint32_t)i * 0x9e3779b9U;
+      uint32_t b = i < 700 ? 0x80000000U : i < 1400 ? 0xffffffffU : 0x7654321U;
+      x[i] = (int32_t)a;
+      y[i / 700] = (int32_t)b;
+      expected[i] = (int32_t)(op == 0 ? a + b : op == 1 ? b - a : a * b);
+    }
+    kernel_case_gives(c, 0, expected, 3 * 700, 0, nodes[op], 0);
+    kernel_case_destroy(c);
+  }
+}
+
 TEST(IntegersWrapAndDivideTowardsZero) {
   kernel_case* c = kernel_case_create("i64[3]; i64[3]", "add(%0, %1)", "i64[3]");
   KERNEL_SET(c, 0, int64_t, INT64_MAX, INT64_C(1) << 53, -5);

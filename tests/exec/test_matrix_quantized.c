@@ -39,7 +39,7 @@ static void check_sums(size_t m, size_t n, size_t k, unsigned way) {
   uint8_t* b = malloc(n * k + 1);
   int32_t* zeros = malloc((m + n) * sizeof(int32_t));
   int32_t* c = malloc((m * n + 1) * sizeof(int32_t));
-  void* scratch = aligned_alloc(64, stowi_kernel_integer_gemm_scratch(m, n, k) + 64);
+  uint8_t* packed = malloc(stowi_kernel_integer_pack_size(k, n));
   for (size_t i = 0; i < m * k; ++i) {
     a[i] = (uint8_t)test_random_below(&random, 256);
   }
@@ -56,12 +56,24 @@ static void check_sums(size_t m, size_t n, size_t k, unsigned way) {
   g.b_zero = (way & 16U) != 0 ? zeros + m : NULL;
   g.a_zero_step = (way & 32U) != 0;
   g.b_zero_step = (way & 32U) != 0;
+  void* scratch = aligned_alloc(64, stowi_kernel_integer_gemm_scratch(&g) + 64);
+  stowi_kernel_integer_pack(&g.b, k, n, packed);
+  stowi_kernel_bytes as_packed = {packed, g.b.is_signed, 0, 0};
   for (size_t i = 0; stowi_kernel_integer_tiles_at(i) != NULL; ++i) {
-    memset(c, 0x5a, m * n * sizeof(int32_t));
-    stowi_kernel_integer_gemm_by(stowi_kernel_integer_tiles_at(i), &g, scratch);
-    test_check(is_exact(&g), __FILE__, __LINE__, "%zu x %zu x %zu, way %u, %s: wrong sums", m, n, k,
-               way, stowi_kernel_integer_tiles_at(i)->name);
+    for (unsigned how = 0; how < 4; ++how) {
+      stowi_kernel_integer_gemm tried = g;
+      if ((how & 1U) != 0) {
+        tried.b = as_packed;
+        tried.packed = (stowi_kernel_packed_bytes){k, n, 0};
+      }
+      memset(c, 0x5a, m * n * sizeof(int32_t));
+      stowi_kernel_integer_gemm_by(stowi_kernel_integer_tiles_at(i), &tried,
+                                   (how & 2U) != 0 ? NULL : scratch);
+      test_check(is_exact(&g), __FILE__, __LINE__, "%zu x %zu x %zu, way %u.%u, %s: wrong sums", m,
+                 n, k, way, how, stowi_kernel_integer_tiles_at(i)->name);
+    }
   }
+  free(packed);
   free(a);
   free(b);
   free(zeros);
@@ -71,7 +83,7 @@ static void check_sums(size_t m, size_t n, size_t k, unsigned way) {
 
 TEST(IntegerSumsAreExactInEveryShape) {
   static const size_t sizes[][3] = {{1, 1, 1},    {1, 40, 7},   {2, 33, 20},   {3, 5, 2},
-                                    {8, 32, 512}, {9, 64, 513}, {129, 31, 30}, {15, 70, 600}};
+                                    {8, 32, 512}, {9, 64, 513}, {129, 31, 30}, {15, 70, 1100}};
   for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
     for (unsigned way = 0; way<64; way += sizes[i][2]> 100 ? 7 : 1) {
       check_sums(sizes[i][0], sizes[i][1], sizes[i][2], way);

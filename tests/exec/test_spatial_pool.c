@@ -45,6 +45,14 @@ TEST(MaxPoolOfNegativeNumbersHasNoZerosFromPadding) {
   KERNEL_SET(c, 0, float, -3, -1, -2);
   KERNEL_GIVES(c, 0, 0, -3, -1, -1, -2);
   kernel_case_destroy(c);
+  c = kernel_case_create("i8[1, 1, 3]", "pool(%0) {kernel = [2], pads = [1, 1]}", "i8[1, 1, 4]");
+  KERNEL_SET(c, 0, int8_t, -128, -1, 2);
+  KERNEL_GIVES(c, 0, 0, -128, -1, 2, 2);
+  kernel_case_destroy(c);
+  c = kernel_case_create("u8[1, 1, 3]", "pool(%0) {kernel = [2], pads = [1, 1]}", "u8[1, 1, 4]");
+  KERNEL_SET(c, 0, uint8_t, 200, 100, 255);
+  KERNEL_GIVES(c, 0, 0, 200, 200, 255, 255);
+  kernel_case_destroy(c);
 }
 
 TEST(CeilModeAddsAPartialWindow) {

@@ -5,14 +5,17 @@
 #include "exec/kernels/support/math.h"
 
 STOWI_KERNEL_BINARY_BOTH(add, x + y)
+STOWI_KERNEL_BINARY_I32(add, x + y)
 STOWI_KERNEL_BINARY_INT(add_i64, int64, (int64_t)((uint64_t)x + (uint64_t)y))
 STOWI_KERNEL_BINARY_INT(add_u64, uint64, x + y)
 
 STOWI_KERNEL_BINARY_BOTH(sub, x - y)
+STOWI_KERNEL_BINARY_I32(sub, x - y)
 STOWI_KERNEL_BINARY_INT(sub_i64, int64, (int64_t)((uint64_t)x - (uint64_t)y))
 STOWI_KERNEL_BINARY_INT(sub_u64, uint64, x - y)
 
 STOWI_KERNEL_BINARY_BOTH(mul, (x * y))
+STOWI_KERNEL_BINARY_I32(mul, (x * y))
 STOWI_KERNEL_BINARY_INT(mul_i64, int64, (int64_t)((uint64_t)x*(uint64_t)y))
 STOWI_KERNEL_BINARY_INT(mul_u64, uint64, (x * y))
 
@@ -29,12 +32,12 @@ STOWI_KERNEL_BINARY_F32(swiglu, (x * stowi_kernel_sigmoidf(has_fma, p* x) * y))
 STOWI_KERNEL_BINARY_F64(swiglu, (x * stowi_kernel_sigmoid(p * x) * y))
 
 static const stowi_kernel_binary rows[] = {
-    {STOW_OP_ADD, 1, add_f32, add_f64, add_i64, add_u64, STOWI_KERNEL_ATTR_NONE},
-    {STOW_OP_SUB, 1, sub_f32, sub_f64, sub_i64, sub_u64, STOWI_KERNEL_ATTR_NONE},
-    {STOW_OP_MUL, 1, mul_f32, mul_f64, mul_i64, mul_u64, STOWI_KERNEL_ATTR_NONE},
-    {STOW_OP_DIV, 4, div_f32, div_f64, div_i64, div_u64, STOWI_KERNEL_ATTR_NONE},
-    {STOW_OP_PRELU, 1, prelu_f32, prelu_f64, prelu_i64, prelu_u64, STOWI_KERNEL_ATTR_NONE},
-    {STOW_OP_SWIGLU, 14, swiglu_f32, swiglu_f64, NULL, NULL, STOWI_KERNEL_ATTR_ALPHA},
+    {STOW_OP_ADD, 1, add_f32, add_f64, add_i64, add_u64, STOWI_KERNEL_ATTR_NONE, add_i32},
+    {STOW_OP_SUB, 1, sub_f32, sub_f64, sub_i64, sub_u64, STOWI_KERNEL_ATTR_NONE, sub_i32},
+    {STOW_OP_MUL, 1, mul_f32, mul_f64, mul_i64, mul_u64, STOWI_KERNEL_ATTR_NONE, mul_i32},
+    {STOW_OP_DIV, 4, div_f32, div_f64, div_i64, div_u64, STOWI_KERNEL_ATTR_NONE, NULL},
+    {STOW_OP_PRELU, 1, prelu_f32, prelu_f64, prelu_i64, prelu_u64, STOWI_KERNEL_ATTR_NONE, NULL},
+    {STOW_OP_SWIGLU, 14, swiglu_f32, swiglu_f64, NULL, NULL, STOWI_KERNEL_ATTR_ALPHA, NULL},
 };
 
 static stow_status run(stow_kernel_call* call) {

@@ -1,5 +1,5 @@
-// The engine of ops with two operands. f32 is computed where it lies, run by run; everything else a
-// block at a time. Linear in the elements of the result.
+// The engine of ops with two operands. f32 and i32 are computed where they lie, run by run;
+// everything else a block at a time. Linear in the elements of the result.
 #include "exec/kernels/elementwise/binary.h"
 
 #include <string.h>
@@ -18,20 +18,24 @@ typedef struct binary_task {
   stowi_kernel_walk walk;
 } binary_task;
 
-static void run_f32(void* user, size_t begin, size_t end, uint32_t worker) {
-  const binary_task* t = (const binary_task*)user;
-  const float* a = t->a->data;
-  const float* b = t->b->data;
-  float* out = t->out->data;
-  stowi_kernel_cursor cursor;
-  stowi_kernel_run run;
-  (void)worker;
-  stowi_kernel_cursor_init(&cursor, &t->walk, begin, end);
-  while (stowi_kernel_cursor_next(&cursor, SIZE_MAX, &run)) {
-    t->row->f32(a + run.index[0], run.step[0], b + run.index[1], run.step[1], out + run.at,
-                run.length, (float)t->p);
+#define DEFINE_IN_PLACE(name, type, compute)                                                      \
+  static void name(void* user, size_t begin, size_t end, uint32_t worker) {                       \
+    const binary_task* t = (const binary_task*)user;                                              \
+    const type* a = t->a->data;                                                                   \
+    const type* b = t->b->data;                                                                   \
+    type* out = t->out->data;                                                                     \
+    stowi_kernel_cursor cursor;                                                                   \
+    stowi_kernel_run run;                                                                         \
+    (void)worker;                                                                                 \
+    stowi_kernel_cursor_init(&cursor, &t->walk, begin, end);                                      \
+    while (stowi_kernel_cursor_next(&cursor, SIZE_MAX, &run)) {                                   \
+      t->row->compute(a + run.index[0], run.step[0], b + run.index[1], run.step[1], out + run.at, \
+                      run.length, (float)t->p);                                                   \
+    }                                                                                             \
   }
-}
+
+DEFINE_IN_PLACE(run_f32, float, f32)
+DEFINE_IN_PLACE(run_i32, uint32_t, i32)
 
 #define DEFINE_BLOCKS(name, type, spread, store, compute)              \
   STOWI_KERNEL_PAIR_BLOCKS(name, binary_task, type, spread, (compute); \
@@ -63,7 +67,12 @@ static stow_split_task task_of(const binary_task* t) {
       }
       return dtype == STOW_F32 && t->b->dtype == STOW_F32 && !has_short_runs(&t->walk) ? run_f32
                                                                                        : run_narrow;
-    case STOW_KIND_SIGNED: return row->i64 == NULL ? NULL : run_i64;
+    case STOW_KIND_SIGNED:
+      if (dtype == STOW_I32 && t->b->dtype == STOW_I32 && row->i32 != NULL &&
+          !has_short_runs(&t->walk)) {
+        return run_i32;
+      }
+      return row->i64 == NULL ? NULL : run_i64;
     case STOW_KIND_UNSIGNED:
     case STOW_KIND_BOOL: return row->u64 == NULL ? NULL : run_u64;
     case STOW_KIND_COMPLEX: break;

@@ -31,6 +31,14 @@ DEFINE_CAST(cast_f32, float, stowi_kernel_load_f32, stowi_kernel_store_f32)
 DEFINE_CAST(cast_f64, double, stowi_kernel_load_f64, stowi_kernel_store_f64)
 DEFINE_CAST(cast_i64, int64_t, stowi_kernel_load_i64, stowi_kernel_store_i64)
 
+// f32 that is not in place needs no block.
+static void cast_to_f32(void* user, size_t begin, size_t end, uint32_t worker) {
+  const cast_task* t = (const cast_task*)user;
+  (void)worker;
+  stowi_kernel_load_f32(t->in->dtype, t->in->data, begin, end - begin,
+                        (float*)t->out->data + begin);
+}
+
 // To f8 types, by the rules that were requested.
 static void cast_small(void* user, size_t begin, size_t end, uint32_t worker) {
   const cast_task* t = (const cast_task*)user;
@@ -54,14 +62,19 @@ static bool fits_f32(stow_dtype from, stow_dtype to) {
          (is_float(from) || to == STOW_F32 || stowi_kernel_bits(from) <= 16);
 }
 
-static stow_split_task task_of(stow_dtype from, stow_dtype to) {
+static stow_split_task task_of(const cast_task* t) {
+  stow_dtype from = t->in->dtype;
+  stow_dtype to = t->out->dtype;
   if (!is_float(from) && !is_float(to)) {
     return cast_i64;
   }
   if (stowi_kernel_is_small(to) && stowi_kernel_bits(to) == 8) {
     return cast_small;
   }
-  return fits_f32(from, to) ? cast_f32 : cast_f64;
+  if (!fits_f32(from, to)) {
+    return cast_f64;
+  }
+  return to == STOW_F32 && t->in->data != t->out->data ? cast_to_f32 : cast_f32;
 }
 
 static stow_status run_cast(stow_kernel_call* call) {
@@ -86,7 +99,7 @@ static stow_status run_cast(stow_kernel_call* call) {
                   ? STOWI_KERNEL_ROUND_NEAREST
                   : STOWI_KERNEL_ROUND_UP;
   }
-  stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 2, task_of(from, to), &t);
+  stowi_kernel_split_elements(call, stow_tensor_elements(t.out), 2, task_of(&t), &t);
   return STOW_OK;
 }
 

@@ -33,14 +33,14 @@ STOWI_KERNEL_BINARY_INT(left_u64, uint64, shift_left(x, y))
 STOWI_KERNEL_BINARY_INT(right_i64, int64, shift_right_signed(x, y))
 STOWI_KERNEL_BINARY_INT(right_u64, uint64, shift_right(x, y))
 
-static const stowi_kernel_binary left = {STOW_OP_BIT_SHIFT,     4, NULL, NULL, left_i64, left_u64,
-                                         STOWI_KERNEL_ATTR_NONE};
+static const stowi_kernel_binary left = {
+    STOW_OP_BIT_SHIFT, 4, NULL, NULL, left_i64, left_u64, STOWI_KERNEL_ATTR_NONE, NULL};
 static const stowi_kernel_binary right = {
-    STOW_OP_BIT_SHIFT, 4, NULL, NULL, right_i64, right_u64, STOWI_KERNEL_ATTR_NONE};
+    STOW_OP_BIT_SHIFT, 4, NULL, NULL, right_i64, right_u64, STOWI_KERNEL_ATTR_NONE, NULL};
 static const stowi_kernel_binary rows[] = {
-    {STOW_OP_AND, 4, NULL, NULL, and_i64, and_u64, STOWI_KERNEL_ATTR_NONE},
-    {STOW_OP_OR, 4, NULL, NULL, or_i64, or_u64, STOWI_KERNEL_ATTR_NONE},
-    {STOW_OP_XOR, 4, NULL, NULL, xor_i64, xor_u64, STOWI_KERNEL_ATTR_NONE},
+    {STOW_OP_AND, 4, NULL, NULL, and_i64, and_u64, STOWI_KERNEL_ATTR_NONE, NULL},
+    {STOW_OP_OR, 4, NULL, NULL, or_i64, or_u64, STOWI_KERNEL_ATTR_NONE, NULL},
+    {STOW_OP_XOR, 4, NULL, NULL, xor_i64, xor_u64, STOWI_KERNEL_ATTR_NONE, NULL},
 };
 
 static stow_status run(stow_kernel_call* call) {

@@ -38,9 +38,9 @@ STOWI_KERNEL_BINARY_INT(fmod_i64, int64, rest_i64(x, y))
 STOWI_KERNEL_BINARY_INT(mod_u64, uint64, x % y)
 
 static const stowi_kernel_binary mod_row = {
-    STOW_OP_MOD, 16, mod_f32, mod_f64, mod_i64, mod_u64, STOWI_KERNEL_ATTR_NONE};
+    STOW_OP_MOD, 16, mod_f32, mod_f64, mod_i64, mod_u64, STOWI_KERNEL_ATTR_NONE, NULL};
 static const stowi_kernel_binary fmod_row = {
-    STOW_OP_MOD, 16, fmod_f32, fmod_f64, fmod_i64, mod_u64, STOWI_KERNEL_ATTR_NONE};
+    STOW_OP_MOD, 16, fmod_f32, fmod_f64, fmod_i64, mod_u64, STOWI_KERNEL_ATTR_NONE, NULL};
 
 static stow_status run_mod(stow_kernel_call* call) {
   STOWI_KERNEL_TRY(stowi_kernel_check_divisor(call));
@@ -133,9 +133,9 @@ STOWI_KERNEL_BINARY_INT(pow_i64_u64, int64, (int64_t)power_by_squaring((uint64_t
 STOWI_KERNEL_BINARY_INT(pow_u64_u64, uint64, power_by_squaring(x, y))
 
 static const stowi_kernel_binary pow_row = {
-    STOW_OP_POW, 32, pow_f32, pow_f64, pow_i64, pow_u64, STOWI_KERNEL_ATTR_NONE};
+    STOW_OP_POW, 32, pow_f32, pow_f64, pow_i64, pow_u64, STOWI_KERNEL_ATTR_NONE, NULL};
 static const stowi_kernel_binary pow_by_u64_row = {
-    STOW_OP_POW, 32, pow_f32, pow_f64, pow_i64_u64, pow_u64_u64, STOWI_KERNEL_ATTR_NONE};
+    STOW_OP_POW, 32, pow_f32, pow_f64, pow_i64_u64, pow_u64_u64, STOWI_KERNEL_ATTR_NONE, NULL};
 
 typedef struct pow_task {
   const stow_tensor* a;

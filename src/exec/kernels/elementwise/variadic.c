@@ -19,10 +19,10 @@ STOWI_KERNEL_BINARY_INT(add_i64, int64, (int64_t)((uint64_t)x + (uint64_t)y))
 STOWI_KERNEL_BINARY_INT(add_u64, uint64, x + y)
 
 static const stowi_kernel_binary rows[] = {
-    {STOW_OP_MAX, 1, max_f32, max_f64, max_i64, max_u64, STOWI_KERNEL_ATTR_NONE},
-    {STOW_OP_MIN, 1, min_f32, min_f64, min_i64, min_u64, STOWI_KERNEL_ATTR_NONE},
-    {STOW_OP_SUM, 1, add_f32, add_f64, add_i64, add_u64, STOWI_KERNEL_ATTR_NONE},
-    {STOW_OP_MEAN, 1, add_f32, add_f64, NULL, NULL, STOWI_KERNEL_ATTR_NONE},
+    {STOW_OP_MAX, 1, max_f32, max_f64, max_i64, max_u64, STOWI_KERNEL_ATTR_NONE, NULL},
+    {STOW_OP_MIN, 1, min_f32, min_f64, min_i64, min_u64, STOWI_KERNEL_ATTR_NONE, NULL},
+    {STOW_OP_SUM, 1, add_f32, add_f64, add_i64, add_u64, STOWI_KERNEL_ATTR_NONE, NULL},
+    {STOW_OP_MEAN, 1, add_f32, add_f64, NULL, NULL, STOWI_KERNEL_ATTR_NONE, NULL},
 };
 
 typedef struct fold_task {

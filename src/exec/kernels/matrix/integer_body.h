@@ -1,152 +1,87 @@
-// What integer_gemm.c compiles once per instruction set. No guard: it is included with different
-// NAME, TARGET, WIDTH (of a tile's row) and, if there are vectors, LANES and ADD_PAIRS each
-// time; with STREAM, if there is a function for streams already.
+// What integer_tile.c compiles for each set of vectors that multiplies pairs of i16 and adds them:
+// bytes become i16 as they are read, and each column has two sums until the end. No guard: it is
+// included with different
+//
+//     NAME, NAME_TEXT, TARGET, ROWS (of a tile), vector
+//     COLUMNS          columns in a vector
+//     ZERO             a vector of zeros
+//     WIDEN(from)      4 · COLUMNS bytes from |from| as i16
+//     SPREAD(four, flip)  the four u8 in an int32_t, flipped, as u16, for each column
+//     ADD_PAIRS(s, x, y)
+//     FOLD(to, sums, accumulate)  the sums of COLUMNS columns, stored or added
 
-#if defined(LANES)
+#define MOST_VECTORS 4
 
-typedef uint32_t NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
-
-static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(size_t rows, size_t pairs,
-                                                                       const int16_t* a,
-                                                                       const int16_t* b, int32_t* c,
-                                                                       size_t c_row,
-                                                                       bool accumulate) {
-  NAME(vector) sum[STOWI_KERNEL_INTEGER_ROWS][2];
+static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(
+    size_t rows, size_t vectors, const stowi_kernel_integer_tile* t, size_t column) {
+  vector sums[ROWS][MOST_VECTORS];
   for (size_t i = 0; i < rows; ++i) {
-    const int32_t* from = c + i * c_row;
-    sum[i][0] = accumulate ? *(const NAME(vector)*)from : (NAME(vector)){0};
-    sum[i][1] = accumulate ? *(const NAME(vector)*)(from + LANES) : (NAME(vector)){0};
+    for (size_t v = 0; v < vectors; ++v) {
+      sums[i][v] = ZERO;
+    }
   }
-  for (size_t p = 0; p < pairs; ++p) {
-    NAME(vector) b0 = *(const NAME(vector)*)(b + p * 4 * LANES);
-    NAME(vector) b1 = *(const NAME(vector)*)(b + p * 4 * LANES + 2 * LANES);
+  const uint8_t* b = t->b + 4 * column;
+  const uint8_t* a = t->a;
+  size_t a_row = t->a_row;
+  uint8_t flip = t->flip;
+  size_t b_row = 4 * t->width;
+  for (size_t p = 0; p < t->groups; ++p, a += 4, b += b_row) {
+    vector x[ROWS];
     for (size_t i = 0; i < rows; ++i) {
-      uint32_t pair;
-      memcpy(&pair, a + 2 * (p * rows + i), sizeof(pair));
-      NAME(vector) x = pair + (NAME(vector)){0};
-      sum[i][0] = ADD_PAIRS(sum[i][0], x, b0);
-      sum[i][1] = ADD_PAIRS(sum[i][1], x, b1);
+      int32_t four;
+      memcpy(&four, a + i * a_row, sizeof(four));
+      x[i] = SPREAD(four, flip);
     }
-  }
-  for (size_t i = 0; i < rows; ++i) {
-    *(NAME(vector)*)(c + i * c_row) = sum[i][0];
-    *(NAME(vector)*)(c + i * c_row + LANES) = sum[i][1];
-  }
-}
-
-// Numbers of rows as constants, so that the sums stay in registers.
-static TARGET void NAME(tile)(size_t rows, size_t pairs, const int16_t* a, const int16_t* b,
-                              int32_t* c, size_t c_row, bool accumulate) {
-  switch (rows) {
-    case 8: NAME(tile_of)(8, pairs, a, b, c, c_row, accumulate); break;
-    case 4: NAME(tile_of)(4, pairs, a, b, c, c_row, accumulate); break;
-    case 2: NAME(tile_of)(2, pairs, a, b, c, c_row, accumulate); break;
-    default: NAME(tile_of)(1, pairs, a, b, c, c_row, accumulate); break;
-  }
-}
-
-#else
-
-static void NAME(tile)(size_t rows, size_t pairs, const int16_t* a, const int16_t* b, int32_t* c,
-                       size_t c_row, bool accumulate) {
-  for (size_t i = 0; i < rows; ++i) {
-    int32_t* to = c + i * c_row;
-    for (size_t j = 0; j < WIDTH && !accumulate; ++j) {
-      to[j] = 0;
-    }
-    for (size_t p = 0; p < pairs; ++p) {
-      const int16_t* x = a + 2 * (p * rows + i);
-      for (size_t j = 0; j < WIDTH; ++j) {
-        const int16_t* y = b + 2 * (p * WIDTH + j);
-        to[j] = (int32_t)((uint32_t)to[j] + (uint32_t)(x[0] * y[0] + x[1] * y[1]));
+    for (size_t v = 0; v < vectors; ++v) {
+      vector y = WIDEN(b + v * (4 * COLUMNS));
+      for (size_t i = 0; i < rows; ++i) {
+        sums[i][v] = ADD_PAIRS(sums[i][v], x[i], y);
       }
     }
   }
+  for (size_t i = 0; i < rows; ++i) {
+    for (size_t v = 0; v < vectors; ++v) {
+      FOLD(t->c + i * t->c_row + column + v * COLUMNS, sums[i][v], t->accumulate);
+    }
+  }
 }
 
+// Numbers of vectors as constants, so that the sums stay in registers.
+static inline __attribute__((always_inline)) TARGET void NAME(rows_of)(
+    size_t rows, const stowi_kernel_integer_tile* t) {
+  size_t column = 0;
+  for (; column + MOST_VECTORS * COLUMNS <= t->width; column += MOST_VECTORS * COLUMNS) {
+    NAME(tile_of)(rows, MOST_VECTORS, t, column);
+  }
+  for (; column < t->width; column += 8) {
+    NAME(tile_of)(rows, 8 / COLUMNS, t, column);
+  }
+}
+
+// And of rows.
+static TARGET void NAME(tile)(const stowi_kernel_integer_tile* t) {
+  switch (t->rows) {
+    case 1: NAME(rows_of)(1, t); break;
+#if ROWS > 2
+    case 2: NAME(rows_of)(2, t); break;
+    case 3: NAME(rows_of)(3, t); break;
 #endif
-
-#define DEFINE_PACK(name, type)                                                                 \
-  static TARGET void NAME(name)(const type* b, size_t b_row, const int16_t* zero, size_t pairs, \
-                                int16_t* restrict out) {                                        \
-    for (size_t p = 0; p < pairs; ++p) {                                                        \
-      for (size_t j = 0; j < WIDTH; ++j) {                                                      \
-        out[2 * j] = (int16_t)(b[j] - zero[j]);                                                 \
-        out[2 * j + 1] = (int16_t)(b[b_row + j] - zero[j]);                                     \
-      }                                                                                         \
-      b += 2 * b_row;                                                                           \
-      out += 2 * WIDTH;                                                                         \
-    }                                                                                           \
-  }
-DEFINE_PACK(pack_signed, int8_t)
-DEFINE_PACK(pack_unsigned, uint8_t)
-#undef DEFINE_PACK
-
-static TARGET void NAME(pack)(const void* b, size_t b_row, bool is_signed, const int16_t* zero,
-                              size_t pairs, int16_t* out) {
-  if (is_signed) {
-    NAME(pack_signed)(b, b_row, zero, pairs, out);
-  } else {
-    NAME(pack_unsigned)(b, b_row, zero, pairs, out);
+    default: NAME(rows_of)(ROWS, t); break;
   }
 }
 
-#define DEFINE_WIDEN(name, type)                                              \
-  static TARGET void NAME(name)(const type* from, int32_t zero, size_t count, \
-                                int16_t* restrict out) {                      \
-    for (size_t p = 0; p < count; ++p) {                                      \
-      out[p] = (int16_t)(from[p] - (int16_t)zero);                            \
-    }                                                                         \
-  }
-DEFINE_WIDEN(widen_signed, int8_t)
-DEFINE_WIDEN(widen_unsigned, uint8_t)
-#undef DEFINE_WIDEN
+static const stowi_kernel_integer_tiles NAME(tiles) = {NAME_TEXT, ROWS, NAME(tile), PACK};
 
-static TARGET void NAME(widen)(const void* from, bool is_signed, int32_t zero, size_t count,
-                               int16_t* out) {
-  if (is_signed) {
-    NAME(widen_signed)(from, zero, count, out);
-  } else {
-    NAME(widen_unsigned)(from, zero, count, out);
-  }
-}
-
-#if defined(STREAM)
-#define STREAM_OF STREAM
-#else
-#define STREAM_OF NAME(stream)
-
-#define DEFINE_STREAM(name, type)                                                            \
-  static TARGET void NAME(name)(const int16_t* a, size_t steps, const type* b, size_t b_row, \
-                                size_t count, int32_t* restrict c) {                         \
-    for (size_t p = 0; p < steps; ++p) {                                                     \
-      for (size_t j = 0; j < count; ++j) {                                                   \
-        c[j] = (int32_t)((uint32_t)c[j] + (uint32_t)(a[p] * b[p * b_row + j]));              \
-      }                                                                                      \
-    }                                                                                        \
-  }
-DEFINE_STREAM(stream_signed, int8_t)
-DEFINE_STREAM(stream_unsigned, uint8_t)
-#undef DEFINE_STREAM
-
-static TARGET void NAME(stream)(const int16_t* a, size_t steps, const void* b, size_t b_row,
-                                bool is_signed, size_t count, int32_t* c) {
-  if (is_signed) {
-    NAME(stream_signed)(a, steps, b, b_row, count, c);
-  } else {
-    NAME(stream_unsigned)(a, steps, b, b_row, count, c);
-  }
-}
-#endif
-
-static const stowi_kernel_integer_tiles NAME(tiles) = {NAME_TEXT,  WIDTH,       NAME(tile),
-                                                       NAME(pack), NAME(widen), STREAM_OF};
-
+#undef MOST_VECTORS
 #undef NAME
 #undef NAME_TEXT
 #undef TARGET
-#undef LANES
-#undef WIDTH
+#undef ROWS
+#undef vector
+#undef COLUMNS
+#undef ZERO
+#undef WIDEN
+#undef SPREAD
 #undef ADD_PAIRS
-#undef STREAM
-#undef STREAM_OF
+#undef FOLD
+#undef PACK

@@ -1,443 +1,447 @@
-// Products of matrices of bytes: the inner loops, and the blocking around them.
+// Products of matrices of bytes: the blocking around tiles. A product of bytes as they are differs
+// from one of numbers less their zero points by the sums of rows and columns:
+//
+//     Σ (a - x)·(b - y) = Σ a·b - x·(Σ b - k·y) - y·Σ a
+//
+// so that bytes are read where they are. Only a second factor that is not packed and a first one
+// whose rows are not contiguous are copied, block by block.
 #include "exec/kernels/matrix/integer_gemm.h"
 
 #include <string.h>
 
-#include "exec/kernels/support/machine.h"
+#include "exec/kernels/support/carve.h"
 #include "exec/kernels/support/size.h"
-
-// ---------------------------------------------------------------------------------------------
-// Inner loops. Bytes minus their zero points are 16 bits wide. SSE2's multiply-add of 16-bit pairs
-// makes two steps along k one multiplication and one addition per column.
-
-#if defined(STOWI_KERNEL_X86)
-#include <immintrin.h>
-
-#define NAME(name) sse2_##name
-#define NAME_TEXT "sse2"
-#define TARGET
-#define LANES 4
-#define WIDTH 8
-#define ADD_PAIRS(sum, x, y) ((sum) + (sse2_vector)_mm_madd_epi16((__m128i)(x), (__m128i)(y)))
-#include "exec/kernels/matrix/integer_body.h"
-
-// Eight steps of all columns at a time, as pairs of 16 bits: the rows of b are read from one end to
-// the other, which is what memory is fast at, and sums are in c.
-enum { STREAM_PAIRS = 4 };
-
-// What is added to each column.
-typedef struct stream_step {
-  int32_t pairs[STREAM_PAIRS];  // of a
-  const uint8_t* rows[2 * STREAM_PAIRS];
-} stream_step;
-
-static void begin_stream_step(const int16_t* a, size_t steps, const uint8_t* b, size_t b_row,
-                              stream_step* out) {
-  for (size_t q = 0; q < STREAM_PAIRS; ++q) {
-    size_t p = 2 * q;
-    int16_t pair[2] = {p < steps ? a[p] : 0, p + 1 < steps ? a[p + 1] : 0};
-    memcpy(&out->pairs[q], pair, sizeof(pair));
-    out->rows[p] = p < steps ? b + p * b_row : b;
-    out->rows[p + 1] = p + 1 < steps ? b + (p + 1) * b_row : b;
-  }
-}
-
-static void stream_rest(const stream_step* s, bool is_signed, size_t first, size_t count,
-                        int32_t* c) {
-  for (size_t j = first; j < count; ++j) {
-    uint32_t sum = (uint32_t)c[j];
-    for (size_t p = 0; p < 2 * STREAM_PAIRS; ++p) {
-      int16_t pair[2];
-      memcpy(pair, &s->pairs[p / 2], sizeof(pair));
-      uint8_t byte = s->rows[p][j];
-      sum += (uint32_t)(pair[p % 2] * (is_signed ? (int8_t)byte : (int32_t)byte));
-    }
-    c[j] = (int32_t)sum;
-  }
-}
-
-#define AVX2 __attribute__((target("avx2")))
-#define VNNI __attribute__((target("avx512f,avx512bw,avx512vnni")))
-
-static inline __attribute__((always_inline)) AVX2 __m256i wide_bytes(const uint8_t* from,
-                                                                     bool is_signed) {
-  __m128i bytes = _mm_loadu_si128((const __m128i*)(const void*)from);
-  return is_signed ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes);
-}
-
-// Sums of columns 0 to 3 and 8 to 11 of each 16 are in one vector, the others in the next one.
-static inline __attribute__((always_inline)) AVX2 void stream_16(const stream_step* s,
-                                                                 bool is_signed, size_t count,
-                                                                 int32_t* c) {
-  size_t j = 0;
-  for (; j + 16 <= count; j += 16) {
-    __m256i low = _mm256_setzero_si256();
-    __m256i high = _mm256_setzero_si256();
-    for (size_t q = 0; q < STREAM_PAIRS; ++q) {
-      __m256i x = _mm256_set1_epi32(s->pairs[q]);
-      __m256i first = wide_bytes(s->rows[2 * q] + j, is_signed);
-      __m256i second = wide_bytes(s->rows[2 * q + 1] + j, is_signed);
-      low = _mm256_add_epi32(low, _mm256_madd_epi16(x, _mm256_unpacklo_epi16(first, second)));
-      high = _mm256_add_epi32(high, _mm256_madd_epi16(x, _mm256_unpackhi_epi16(first, second)));
-    }
-    __m256i* to = (__m256i*)(void*)(c + j);
-    __m256i begin = _mm256_permute2x128_si256(low, high, 0x20);
-    __m256i end = _mm256_permute2x128_si256(low, high, 0x31);
-    _mm256_storeu_si256(to, _mm256_add_epi32(_mm256_loadu_si256(to), begin));
-    _mm256_storeu_si256(to + 1, _mm256_add_epi32(_mm256_loadu_si256(to + 1), end));
-  }
-  stream_rest(s, is_signed, j, count, c);
-}
-
-static AVX2 void stream_by_pairs(const int16_t* a, size_t steps, const void* b, size_t b_row,
-                                 bool is_signed, size_t count, int32_t* c) {
-  for (size_t p = 0; p < steps; p += 2 * (size_t)STREAM_PAIRS) {
-    stream_step s;
-    begin_stream_step(a + p, steps - p, (const uint8_t*)b + p * b_row, b_row, &s);
-    if (is_signed) {
-      stream_16(&s, true, count, c);
-    } else {
-      stream_16(&s, false, count, c);
-    }
-  }
-}
-
-// Columns are in the order of unpacked quarters until they are added to c.
-static inline __attribute__((always_inline)) VNNI void stream_32(const stream_step* s,
-                                                                 bool is_signed, size_t count,
-                                                                 int32_t* c) {
-  const __m512i to_begin = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
-  const __m512i to_end = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
-  size_t j = 0;
-  for (; j + 32 <= count; j += 32) {
-    __m512i low = _mm512_setzero_si512();
-    __m512i high = _mm512_setzero_si512();
-    for (size_t q = 0; q < STREAM_PAIRS; ++q) {
-      __m512i x = _mm512_set1_epi32(s->pairs[q]);
-      __m256i bytes = _mm256_loadu_si256((const __m256i*)(const void*)(s->rows[2 * q] + j));
-      __m256i more = _mm256_loadu_si256((const __m256i*)(const void*)(s->rows[2 * q + 1] + j));
-      __m512i first = is_signed ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
-      __m512i second = is_signed ? _mm512_cvtepi8_epi16(more) : _mm512_cvtepu8_epi16(more);
-      low = _mm512_dpwssd_epi32(low, x, _mm512_unpacklo_epi16(first, second));
-      high = _mm512_dpwssd_epi32(high, x, _mm512_unpackhi_epi16(first, second));
-    }
-    int32_t* to = c + j;
-    __m512i begin = _mm512_permutex2var_epi64(low, to_begin, high);
-    __m512i end = _mm512_permutex2var_epi64(low, to_end, high);
-    _mm512_storeu_si512(to, _mm512_add_epi32(_mm512_loadu_si512(to), begin));
-    _mm512_storeu_si512(to + 16, _mm512_add_epi32(_mm512_loadu_si512(to + 16), end));
-  }
-  stream_rest(s, is_signed, j, count, c);
-}
-
-static VNNI void stream_by_vnni(const int16_t* a, size_t steps, const void* b, size_t b_row,
-                                bool is_signed, size_t count, int32_t* c) {
-  for (size_t p = 0; p < steps; p += 2 * (size_t)STREAM_PAIRS) {
-    stream_step s;
-    begin_stream_step(a + p, steps - p, (const uint8_t*)b + p * b_row, b_row, &s);
-    if (is_signed) {
-      stream_32(&s, true, count, c);
-    } else {
-      stream_32(&s, false, count, c);
-    }
-  }
-}
-
-#define NAME(name) avx2_##name
-#define NAME_TEXT "avx2"
-#define TARGET __attribute__((target("avx2")))
-#define LANES 8
-#define WIDTH 16
-#define ADD_PAIRS(sum, x, y) ((sum) + (avx2_vector)_mm256_madd_epi16((__m256i)(x), (__m256i)(y)))
-#define STREAM stream_by_pairs
-#include "exec/kernels/matrix/integer_body.h"
-
-#define NAME(name) avx512_##name
-#define NAME_TEXT "avx512bw"
-#define TARGET __attribute__((target("avx512f,avx512bw")))
-#define LANES 16
-#define WIDTH 32
-#define ADD_PAIRS(sum, x, y) ((sum) + (avx512_vector)_mm512_madd_epi16((__m512i)(x), (__m512i)(y)))
-#define STREAM stream_by_pairs
-#include "exec/kernels/matrix/integer_body.h"
-
-#define NAME(name) vnni_##name
-#define NAME_TEXT "avx512vnni"
-#define TARGET VNNI
-#define LANES 16
-#define WIDTH 32
-#define ADD_PAIRS(sum, x, y) \
-  ((vnni_vector)_mm512_dpwssd_epi32((__m512i)(sum), (__m512i)(x), (__m512i)(y)))
-#define STREAM stream_by_vnni
-#include "exec/kernels/matrix/integer_body.h"
-#endif
-
-#define NAME(name) plain_##name
-#define NAME_TEXT "plain"
-#define TARGET
-#define WIDTH 8
-#include "exec/kernels/matrix/integer_body.h"
-
-const stowi_kernel_integer_tiles* stowi_kernel_integer_tiles_at(size_t i) {
-  if (i == 0) {
-    return &plain_tiles;
-  }
-#if defined(STOWI_KERNEL_X86)
-  if (i == 1) {
-    return &sse2_tiles;
-  }
-  if (i == 2 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX2) {
-    return &avx2_tiles;
-  }
-  if (i == 3 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_AVX512) {
-    return &avx512_tiles;
-  }
-  if (i == 4 && stowi_kernel_machine_is() >= STOWI_KERNEL_MACHINE_VNNI) {
-    return &vnni_tiles;
-  }
-#endif
-  return NULL;
-}
-
-static const stowi_kernel_integer_tiles* integer_tiles_best(void) {
-  const stowi_kernel_integer_tiles* best = stowi_kernel_integer_tiles_at(0);
-  for (size_t i = 1; stowi_kernel_integer_tiles_at(i) != NULL; ++i) {
-    best = stowi_kernel_integer_tiles_at(i);
-  }
-  return best;
-}
-
-// ---------------------------------------------------------------------------------------------
-// Blocking, as in gemm.c. Packing widens every byte to 16 bits and subtracts the zero points, so
-// that the inner loops need not. Products of one or two rows are not packed if the rows of b are
-// contiguous: each is streamed past the row of c.
+#include "exec/kernels/support/vector.h"
 
 enum {
-  DEPTH = 512,         // steps of k in a block, an even number
-  ROWS = 128,          // rows of a in a block
-  STREAM_ROWS = 2,     // products of so few rows are not packed
-  STREAM_DEPTH = 512,  // steps that are streamed at a time
-  PIECE = 4096,        // and columns
-  LEAN_DEPTH = 32,     // steps of k in a block without scratch, an even number
+  COLUMNS = STOWI_KERNEL_INTEGER_COLUMNS,
+  DEPTH = 1024,     // steps of k in a block
+  ROWS = 128,       // rows of a in a block
+  STREAM_ROWS = 2,  // products of so few rows are not packed
+  LEAN_DEPTH = 64,  // steps in a block without scratch
+  LEAN_ROWS = STOWI_KERNEL_INTEGER_ROWS,
+  POINTERS = 64,  // to rows of b
+  ONES = 512,
 };
 
-static size_t even(size_t k) { return (k + 1) / 2 * 2; }
+// Where copies go, and how large blocks are.
+typedef struct rooms {
+  uint8_t* a;
+  uint8_t* b;
+  size_t rows, depth;
+} rooms;
 
-static size_t packed_a(size_t m, size_t k) {
-  return (stowi_kernel_smaller(m, ROWS) * even(stowi_kernel_smaller(k, DEPTH)) + 31) / 32 * 32;
+static size_t grouped(size_t k) {
+  return stowi_kernel_integer_groups(k) * STOWI_KERNEL_INTEGER_GROUP;
 }
 
-uint64_t stowi_kernel_integer_gemm_scratch(size_t m, size_t n, size_t k) {
-  (void)n;
-  uint64_t count =
-      packed_a(m, k) + even(stowi_kernel_smaller(k, DEPTH)) * STOWI_KERNEL_INTEGER_COLUMNS;
-  return (count * sizeof(int16_t) + 63) / 64 * 64;
+static bool is_in_place(const stowi_kernel_integer_gemm* g) { return g->a.column == 1; }
+
+static uint64_t a_room(const stowi_kernel_integer_gemm* g) {
+  uint64_t bytes = stowi_kernel_smaller(g->m, ROWS) * grouped(stowi_kernel_smaller(g->k, DEPTH));
+  return is_in_place(g) ? 0 : stowi_kernel_align64(bytes);
 }
 
-static int32_t byte_at(const stowi_kernel_bytes* x, size_t i, size_t j) {
-  size_t at = i * x->row + j * x->column;
-  return x->is_signed ? ((const int8_t*)x->data)[at] : ((const uint8_t*)x->data)[at];
+uint64_t stowi_kernel_integer_gemm_scratch(const stowi_kernel_integer_gemm* gemm) {
+  uint64_t b = grouped(stowi_kernel_smaller(gemm->k, DEPTH)) * COLUMNS;
+  return a_room(gemm) + (gemm->packed.steps != 0 ? 0 : stowi_kernel_align64(b));
 }
+
+// ---------------------------------------------------------------------------------------------
+// Packing
+
+static void flip_group(uint8_t* group, uint8_t flip) {
+  for (size_t q = 0; q < STOWI_KERNEL_INTEGER_GROUP; ++q) {
+    group[q] ^= flip;
+  }
+}
+
+static void pack_any(const stowi_kernel_bytes* b, size_t step, size_t steps, size_t column,
+                     size_t columns, size_t width, uint8_t flip, uint8_t* out) {
+  for (size_t p = 0; p < steps; p += STOWI_KERNEL_INTEGER_GROUP) {
+    for (size_t j = 0; j < width; ++j, out += STOWI_KERNEL_INTEGER_GROUP) {
+      size_t count = j < columns ? stowi_kernel_smaller(steps - p, STOWI_KERNEL_INTEGER_GROUP) : 0;
+      memset(out, 0, STOWI_KERNEL_INTEGER_GROUP);
+      if (b->row == 1 && count == STOWI_KERNEL_INTEGER_GROUP) {
+        memcpy(out, (const uint8_t*)b->data + (column + j) * b->column + step + p,
+               STOWI_KERNEL_INTEGER_GROUP);
+        flip_group(out, flip);
+        continue;
+      }
+      for (size_t q = 0; q < count; ++q) {
+        out[q] = (uint8_t)stowi_kernel_byte_at(b, step + p + q, column + j) ^ flip;
+      }
+    }
+  }
+}
+
+// |width| is |columns|, whose numbers follow each other. |groups| are whole.
+static void pack_rows(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_bytes* b,
+                      size_t step, size_t groups, size_t column, size_t width, uint8_t flip,
+                      uint8_t* out) {
+  const uint8_t* from = (const uint8_t*)b->data + step * b->row + column;
+  for (size_t done = 0; done < groups; done += POINTERS / STOWI_KERNEL_INTEGER_GROUP) {
+    const uint8_t* rows[POINTERS];
+    size_t count = stowi_kernel_smaller(groups - done, POINTERS / STOWI_KERNEL_INTEGER_GROUP);
+    for (size_t p = 0; p < count * STOWI_KERNEL_INTEGER_GROUP; ++p) {
+      rows[p] = from + (done * STOWI_KERNEL_INTEGER_GROUP + p) * b->row;
+    }
+    tiles->pack(count, rows, width, flip, out + done * width * STOWI_KERNEL_INTEGER_GROUP);
+  }
+}
+
+static void pack_panel(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_bytes* b,
+                       size_t step, size_t steps, size_t column, size_t columns, uint8_t* out) {
+  size_t width = stowi_kernel_integer_width(columns);
+  uint8_t flip = b->is_signed ? 0 : 0x80;
+  size_t done = 0;
+  if (columns == width && b->column == 1) {
+    size_t groups = steps / STOWI_KERNEL_INTEGER_GROUP;
+    pack_rows(tiles, b, step, groups, column, width, flip, out);
+    done = groups * STOWI_KERNEL_INTEGER_GROUP;
+  }
+  pack_any(b, step + done, steps - done, column, columns, width, flip, out + done * width);
+}
+
+uint64_t stowi_kernel_integer_pack_size(size_t k, size_t n) {
+  size_t rest = n % COLUMNS;
+  uint64_t columns = n - rest + stowi_kernel_integer_width(rest);
+  return stowi_kernel_times(columns, grouped(k));
+}
+
+void stowi_kernel_integer_pack(const stowi_kernel_bytes* b, size_t k, size_t n, void* out) {
+  const stowi_kernel_integer_tiles* tiles = stowi_kernel_integer_tiles_best();
+  for (size_t column = 0; column < n; column += COLUMNS) {
+    pack_panel(tiles, b, 0, k, column, stowi_kernel_smaller(n - column, COLUMNS),
+               (uint8_t*)out + column * grouped(k));
+  }
+}
+
+static void copy_rows(const stowi_kernel_integer_gemm* g, size_t row, size_t rows, size_t step,
+                      size_t steps, uint8_t* out) {
+  for (size_t i = 0; i < rows; ++i, out += grouped(steps)) {
+    for (size_t p = 0; p < steps; ++p) {
+      out[p] = (uint8_t)stowi_kernel_byte_at(&g->a, row + i, step + p);
+    }
+    memset(out + steps, 0, grouped(steps) - steps);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Zero points
+
+STOWI_KERNEL_LOOP(correct,
+                  (size_t rows, size_t columns, const stowi_kernel_integer_zeros* z, int32_t* c,
+                   size_t c_row),
+                  (rows, columns, z, c, c_row)) {
+  for (size_t i = 0; i < rows; ++i) {
+    uint32_t* to = (uint32_t*)(void*)(c + i * c_row);
+    uint32_t zero = (uint32_t)z->a_zero[i];
+    uint32_t sum = z->a_sums[i];
+    const uint32_t* b_zero = (const uint32_t*)(const void*)z->b_zero;
+    const uint32_t* b_sums = z->b_sums;
+    if (sum == 0) {
+      STOWI_KERNEL_INDEPENDENT
+      for (size_t j = 0; j < columns; ++j) {
+        to[j] -= zero * b_sums[j];
+      }
+      continue;
+    }
+    STOWI_KERNEL_INDEPENDENT
+    for (size_t j = 0; j < columns; ++j) {
+      to[j] -= zero * b_sums[j] + sum * b_zero[j];
+    }
+  }
+}
+
+void stowi_kernel_integer_correct(size_t rows, size_t columns, const stowi_kernel_integer_zeros* z,
+                                  int32_t* c, size_t c_row) {
+  correct(rows, columns, z, c, c_row);
+}
+
+STOWI_KERNEL_LOOP(sum_bytes, (const uint8_t* from, size_t count, uint8_t flip, uint32_t* out),
+                  (from, count, flip, out)) {
+  uint32_t sum = 0;
+  for (size_t p = 0; p < count; ++p) {
+    sum += (uint32_t)(from[p] ^ flip);
+  }
+  *out = sum;
+}
+
+uint32_t stowi_kernel_integer_row_sum(const uint8_t* from, size_t count, uint8_t flip) {
+  uint32_t sum;
+  sum_bytes(from, count, flip, &sum);
+  return sum;
+}
+
+// As a product with ones.
+void stowi_kernel_integer_column_sums(const stowi_kernel_integer_tiles* tiles, const uint8_t* panel,
+                                      size_t groups, size_t width, int32_t* out) {
+  uint8_t ones[ONES];
+  memset(ones, 1, stowi_kernel_smaller(groups * STOWI_KERNEL_INTEGER_GROUP, ONES));
+  for (size_t done = 0; done < groups || done == 0; done += ONES / STOWI_KERNEL_INTEGER_GROUP) {
+    stowi_kernel_integer_tile t = {
+        .rows = 1,
+        .groups = stowi_kernel_smaller(groups - done, ONES / STOWI_KERNEL_INTEGER_GROUP),
+        .a = ones,
+        .b = panel + done * width * STOWI_KERNEL_INTEGER_GROUP,
+        .width = width,
+        .c = out,
+        .accumulate = done != 0};
+    tiles->tile(&t);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Tiles
+
+// The last steps are copied where they are not a group.
+static void run_tile(const stowi_kernel_integer_tiles* tiles, stowi_kernel_integer_tile t,
+                     size_t k) {
+  uint8_t rest[STOWI_KERNEL_INTEGER_ROWS * STOWI_KERNEL_INTEGER_GROUP] = {0};
+  size_t whole = k / STOWI_KERNEL_INTEGER_GROUP;
+  size_t left = k % STOWI_KERNEL_INTEGER_GROUP;
+  t.groups = whole;
+  if (whole != 0 || left == 0) {
+    tiles->tile(&t);
+  }
+  if (left != 0) {
+    for (size_t i = 0; i < t.rows; ++i) {
+      memcpy(rest + i * STOWI_KERNEL_INTEGER_GROUP,
+             t.a + i * t.a_row + whole * STOWI_KERNEL_INTEGER_GROUP, left);
+    }
+    t.a = rest;
+    t.a_row = STOWI_KERNEL_INTEGER_GROUP;
+    t.b += whole * STOWI_KERNEL_INTEGER_GROUP * t.width;
+    t.groups = 1;
+    t.accumulate = t.accumulate || whole != 0;
+    tiles->tile(&t);
+  }
+}
+
+// A panel of which c has not all columns.
+static void run_edge(const stowi_kernel_integer_tiles* tiles, stowi_kernel_integer_tile t, size_t k,
+                     size_t columns) {
+  int32_t whole[STOWI_KERNEL_INTEGER_ROWS * COLUMNS];
+  int32_t* c = t.c;
+  size_t c_row = t.c_row;
+  bool accumulate = t.accumulate;
+  t.c = whole;
+  t.c_row = t.width;
+  t.accumulate = false;
+  run_tile(tiles, t, k);
+  for (size_t i = 0; i < t.rows; ++i) {
+    for (size_t j = 0; j < columns; ++j) {
+      uint32_t before = accumulate ? (uint32_t)c[i * c_row + j] : 0;
+      c[i * c_row + j] = (int32_t)(before + (uint32_t)whole[i * t.width + j]);
+    }
+  }
+}
+
+void stowi_kernel_integer_rows(const stowi_kernel_integer_tiles* tiles,
+                               const stowi_kernel_integer_tile* all, size_t k, size_t columns) {
+  for (size_t i = 0; i < all->rows;) {
+    stowi_kernel_integer_tile t = *all;
+    t.rows = stowi_kernel_integer_height(tiles, all->rows - i);
+    t.a += i * t.a_row;
+    t.c += i * t.c_row;
+    if (columns == t.width) {
+      run_tile(tiles, t, k);
+    } else {
+      run_edge(tiles, t, k, columns);
+    }
+    i += t.rows;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Blocks
+
+// Rows of a and steps of k.
+typedef struct block {
+  size_t row, rows;
+  size_t step, steps;
+  const uint8_t* a;
+  size_t a_row;
+  bool has_a_zeros;
+  int32_t* a_zero;
+  uint32_t* a_sums;
+  uint8_t* pair;                                    // a row that is alone, and one of ones
+  uint32_t room[2 + 2 * DEPTH / sizeof(uint32_t)];  // of these, or zeros and sums of ROWS rows
+} block;
 
 static int32_t zero_at(const int32_t* zero, size_t step, size_t i) {
   return zero != NULL ? zero[i * step] : 0;
 }
 
-static size_t panel_rows(size_t left) { return left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1; }
+// As tiles see a and b.
+static int32_t a_zero_at(const stowi_kernel_integer_gemm* g, size_t i) {
+  return zero_at(g->a_zero, g->a_zero_step, i) + (g->a.is_signed ? 128 : 0);
+}
 
-// Row |i| of a as 16 bits, of an even number of steps.
-static void widen_row(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
-                      size_t i, size_t step, size_t steps, int16_t* out) {
-  int32_t zero = zero_at(g->a_zero, g->a_zero_step, i);
-  out[even(steps) - 1] = 0;
-  if (g->a.column == 1) {
-    tiles->widen((const uint8_t*)g->a.data + i * g->a.row + step, g->a.is_signed, zero, steps, out);
-    return;
+static int32_t b_zero_at(const stowi_kernel_integer_gemm* g, size_t j) {
+  return zero_at(g->b_zero, g->b_zero_step, j) - (g->b.is_signed ? 0 : 128);
+}
+
+static bool has_b_zeros(const stowi_kernel_integer_gemm* g) {
+  size_t count = g->b_zero == NULL || g->b_zero_step == 0 ? 1 : g->n;
+  bool has = false;
+  for (size_t j = 0; j < count; ++j) {
+    has = has || b_zero_at(g, j) != 0;
   }
-  for (size_t p = 0; p < steps; ++p) {
-    out[p] = (int16_t)(byte_at(&g->a, i, step + p) - zero);
+  return has;
+}
+
+static uint8_t flip_of(const stowi_kernel_integer_gemm* g) { return g->a.is_signed ? 0x80 : 0; }
+
+static void begin_block(const stowi_kernel_integer_gemm* g, bool has_zeros, const rooms* r,
+                        block* out) {
+  if (is_in_place(g)) {
+    out->a = (const uint8_t*)g->a.data + out->row * g->a.row + out->step;
+    out->a_row = g->a.row;
+  } else {
+    copy_rows(g, out->row, out->rows, out->step, out->steps, r->a);
+    out->a = r->a;
+    out->a_row = grouped(out->steps);
+  }
+  out->has_a_zeros = false;
+  out->a_zero = (int32_t*)(void*)out->room;
+  out->a_sums = out->room + out->rows;
+  out->pair = (uint8_t*)(out->room + 2 * out->rows);
+  for (size_t i = 0; i < out->rows; ++i) {
+    out->a_zero[i] = a_zero_at(g, out->row + i);
+    out->has_a_zeros = out->has_a_zeros || out->a_zero[i] != 0;
+    out->a_sums[i] =
+        has_zeros ? stowi_kernel_integer_row_sum(out->a + i * out->a_row, out->steps, flip_of(g))
+                  : 0;
+  }
+  if (out->rows == 1 && out->has_a_zeros) {
+    memset(out->pair, 0, grouped(out->steps));
+    memcpy(out->pair, out->a, out->steps);
+    memset(out->pair + DEPTH, 1 ^ flip_of(g), grouped(out->steps));
   }
 }
 
-static void pack_a(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
-                   size_t row, size_t rows, size_t step, size_t steps, int16_t* out) {
-  size_t pairs = even(steps) / 2;
-  for (size_t i = 0; i < rows;) {
-    size_t height = panel_rows(rows - i);
-    for (size_t r = 0; r < height; ++r) {
-      int16_t line[DEPTH];
-      widen_row(tiles, g, row + i + r, step, steps, line);
-      for (size_t p = 0; p < pairs; ++p) {
-        memcpy(out + 2 * (i * pairs + p * height + r), line + 2 * p, 2 * sizeof(int16_t));
-      }
-    }
-    i += height;
+static const uint8_t* panel_at(const stowi_kernel_integer_tiles* tiles,
+                               const stowi_kernel_integer_gemm* g, const block* k, size_t column,
+                               size_t columns, const rooms* r, size_t* out_width) {
+  if (g->packed.steps == 0) {
+    *out_width = stowi_kernel_integer_width(columns);
+    pack_panel(tiles, &g->b, k->step, k->steps, column, columns, r->b);
+    return r->b;
   }
+  *out_width = stowi_kernel_integer_width(g->packed.columns - column);
+  return (const uint8_t*)g->b.data + column * grouped(g->packed.steps) +
+         (g->packed.step + k->step) * *out_width;
 }
 
-// A panel that has not all of a tile's columns, or whose columns are not adjacent.
-static void pack_any_b(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
-                       size_t step, size_t steps, size_t column, size_t columns,
-                       const int16_t* zero, int16_t* out) {
-  for (size_t p = 0; p < steps; p += 2) {
-    int16_t* to = out + p * tiles->columns;
-    for (size_t j = 0; j < columns; ++j) {
-      to[2 * j] = (int16_t)(byte_at(&g->b, step + p, column + j) - zero[j]);
-      to[2 * j + 1] =
-          p + 1 < steps ? (int16_t)(byte_at(&g->b, step + p + 1, column + j) - zero[j]) : 0;
-    }
-    for (size_t j = columns; j < tiles->columns; ++j) {
-      to[2 * j] = to[2 * j + 1] = 0;
-    }
-  }
-}
-
-static void pack_b(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
-                   size_t step, size_t steps, size_t column, size_t columns, int16_t* out) {
-  int16_t zero[STOWI_KERNEL_INTEGER_COLUMNS];
+// One row, and one of ones, whose product is the sums of columns: b is read once.
+static void multiply_row(const stowi_kernel_integer_tiles* tiles, const block* k,
+                         const stowi_kernel_integer_tile* all, size_t columns, int32_t* sums) {
+  int32_t both[2 * COLUMNS];
+  stowi_kernel_integer_tile t = *all;
+  t.rows = 2;
+  t.a = k->pair;
+  t.a_row = DEPTH;
+  t.c = both;
+  t.c_row = t.width;
+  t.groups = stowi_kernel_integer_groups(k->steps);
+  t.accumulate = false;
+  tiles->tile(&t);
   for (size_t j = 0; j < columns; ++j) {
-    zero[j] = (int16_t)zero_at(g->b_zero, g->b_zero_step, column + j);
-  }
-  size_t done = 0;
-  if (columns == tiles->columns && g->b.column == 1) {
-    const uint8_t* from = (const uint8_t*)g->b.data + step * g->b.row + column;
-    tiles->pack(from, g->b.row, g->b.is_signed, zero, steps / 2, out);
-    done = steps / 2 * 2;
-  }
-  if (done < steps) {
-    pack_any_b(tiles, g, step + done, steps - done, column, columns, zero,
-               out + done * tiles->columns);
+    uint32_t before = all->accumulate ? (uint32_t)all->c[j] : 0;
+    all->c[j] = (int32_t)(before + (uint32_t)both[j]);
+    sums[j] = both[all->width + j];
   }
 }
 
-static void tile_at(const stowi_kernel_integer_tiles* tiles, size_t rows, size_t columns,
-                    size_t pairs, const int16_t* a, const int16_t* b, int32_t* c, size_t c_row,
-                    bool accumulate) {
-  if (columns == tiles->columns) {
-    tiles->tile(rows, pairs, a, b, c, c_row, accumulate);
-    return;
-  }
-  int32_t whole[STOWI_KERNEL_INTEGER_ROWS * STOWI_KERNEL_INTEGER_COLUMNS];
-  tiles->tile(rows, pairs, a, b, whole, tiles->columns, false);
-  for (size_t i = 0; i < rows; ++i) {
-    for (size_t j = 0; j < columns; ++j) {
-      uint32_t before = accumulate ? (uint32_t)c[i * c_row + j] : 0;
-      c[i * c_row + j] = (int32_t)(before + (uint32_t)whole[i * tiles->columns + j]);
+static void multiply_panel(const stowi_kernel_integer_tiles* tiles,
+                           const stowi_kernel_integer_gemm* g, const block* k, size_t column,
+                           const rooms* r) {
+  size_t width;
+  size_t columns = stowi_kernel_smaller(g->n - column, COLUMNS);
+  const uint8_t* b = panel_at(tiles, g, k, column, columns, r, &width);
+  int32_t b_zero[COLUMNS];
+  int32_t sums[COLUMNS] = {0};
+  uint32_t b_sums[COLUMNS];
+  bool has_zeros = k->has_a_zeros;
+  stowi_kernel_integer_tile all = {.rows = k->rows,
+                                   .a = k->a,
+                                   .a_row = k->a_row,
+                                   .flip = flip_of(g),
+                                   .b = b,
+                                   .width = width,
+                                   .c = g->c + k->row * g->c_row + column,
+                                   .c_row = g->c_row,
+                                   .accumulate = g->accumulate || k->step != 0};
+  if (k->rows == 1 && k->has_a_zeros) {
+    multiply_row(tiles, k, &all, columns, sums);
+  } else {
+    if (k->has_a_zeros) {
+      stowi_kernel_integer_column_sums(tiles, b, stowi_kernel_integer_groups(k->steps), width,
+                                       sums);
     }
+    stowi_kernel_integer_rows(tiles, &all, k->steps, columns);
+  }
+  for (size_t j = 0; j < columns; ++j) {
+    b_zero[j] = b_zero_at(g, column + j);
+    b_sums[j] = (uint32_t)sums[j] - (uint32_t)k->steps * (uint32_t)b_zero[j];
+    has_zeros = has_zeros || b_zero[j] != 0;
+  }
+  if (has_zeros) {
+    stowi_kernel_integer_zeros z = {k->a_zero, k->a_sums, b_zero, b_sums};
+    correct(k->rows, columns, &z, all.c, all.c_row);
   }
 }
 
-static void multiply_blocks(const stowi_kernel_integer_tiles* tiles,
-                            const stowi_kernel_integer_gemm* g, int16_t* scratch) {
-  int16_t* a = scratch;
-  int16_t* b = scratch + packed_a(g->m, g->k);
-  for (size_t step = 0; step < g->k; step += DEPTH) {
-    size_t steps = stowi_kernel_smaller(g->k - step, DEPTH);
-    size_t pairs = even(steps) / 2;
-    for (size_t row = 0; row < g->m; row += ROWS) {
-      size_t rows = stowi_kernel_smaller(g->m - row, ROWS);
-      pack_a(tiles, g, row, rows, step, steps, a);
-      for (size_t column = 0; column < g->n; column += tiles->columns) {
-        size_t columns = stowi_kernel_smaller(g->n - column, tiles->columns);
-        pack_b(tiles, g, step, steps, column, columns, b);
-        for (size_t i = 0; i < rows;) {
-          size_t height = panel_rows(rows - i);
-          tile_at(tiles, height, columns, pairs, a + i * 2 * pairs, b,
-                  g->c + (row + i) * g->c_row + column, g->c_row, step != 0);
-          i += height;
-        }
+static void multiply(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
+                     const rooms* r) {
+  bool has_zeros = has_b_zeros(g);
+  for (size_t step = 0; step < g->k; step += r->depth) {
+    for (size_t row = 0; row < g->m; row += r->rows) {
+      block k;
+      k.row = row;
+      k.rows = stowi_kernel_smaller(g->m - row, r->rows);
+      k.step = step;
+      k.steps = stowi_kernel_smaller(g->k - step, r->depth);
+      begin_block(g, has_zeros, r, &k);
+      for (size_t column = 0; column < g->n; column += COLUMNS) {
+        multiply_panel(tiles, g, &k, column, r);
       }
     }
   }
 }
 
-// Columns of one row: the zero points of b are taken off at the end, all at once.
-static void stream_row(const stowi_kernel_integer_tiles* tiles, const stowi_kernel_integer_gemm* g,
-                       size_t i, size_t column, size_t columns) {
-  int32_t* c = g->c + i * g->c_row + column;
-  int32_t a_zero = zero_at(g->a_zero, g->a_zero_step, i);
-  uint32_t whole = 0;
-  for (size_t step = 0; step < g->k; step += STREAM_DEPTH) {
-    int16_t a[STREAM_DEPTH];
-    size_t steps = stowi_kernel_smaller(g->k - step, STREAM_DEPTH);
-    for (size_t p = 0; p < steps; ++p) {
-      int32_t x = byte_at(&g->a, i, step + p) - a_zero;
-      a[p] = (int16_t)x;
-      whole += (uint32_t)x;
-    }
-    tiles->stream(a, steps, (const uint8_t*)g->b.data + step * g->b.row + column, g->b.row,
-                  g->b.is_signed, columns, c);
-  }
-  for (size_t j = 0; j < columns && g->b_zero != NULL; ++j) {
-    c[j] = (int32_t)((uint32_t)c[j] -
-                     whole * (uint32_t)zero_at(g->b_zero, g->b_zero_step, column + j));
-  }
-}
-
-// Added to what c holds.
-static void multiply_stream(const stowi_kernel_integer_tiles* tiles,
-                            const stowi_kernel_integer_gemm* g) {
-  for (size_t i = 0; i < g->m; ++i) {
-    for (size_t column = 0; column < g->n; column += PIECE) {
-      stream_row(tiles, g, i, column, stowi_kernel_smaller(g->n - column, PIECE));
-    }
-  }
-}
-
-static void clear(const stowi_kernel_integer_gemm* g) {
-  for (size_t i = 0; i < g->m; ++i) {
-    memset(g->c + i * g->c_row, 0, g->n * sizeof(int32_t));
-  }
+// Small blocks, on the stack.
+static void multiply_lean(const stowi_kernel_integer_tiles* tiles,
+                          const stowi_kernel_integer_gemm* g) {
+  uint8_t a[LEAN_ROWS * LEAN_DEPTH];
+  _Alignas(64) uint8_t b[LEAN_DEPTH * COLUMNS];
+  bool copies = !is_in_place(g) || g->packed.steps == 0;
+  rooms r = {a, b, is_in_place(g) ? ROWS : LEAN_ROWS, copies ? LEAN_DEPTH : DEPTH};
+  multiply(tiles, g, &r);
 }
 
 void stowi_kernel_integer_gemm_by(const stowi_kernel_integer_tiles* tiles,
                                   const stowi_kernel_integer_gemm* gemm, void* scratch) {
-  if (gemm->k == 0) {
-    clear(gemm);
-  } else if (gemm->m <= STREAM_ROWS && gemm->b.column == 1) {
-    clear(gemm);
-    multiply_stream(tiles, gemm);
+  bool streams = gemm->m <= STREAM_ROWS && gemm->b.column == 1 && gemm->packed.steps == 0;
+  for (size_t i = 0; i < gemm->m && (streams || gemm->k == 0) && !gemm->accumulate; ++i) {
+    memset(gemm->c + i * gemm->c_row, 0, gemm->n * sizeof(int32_t));
+  }
+  if (streams) {
+    stowi_kernel_integer_stream(gemm);
+  } else if (scratch == NULL) {
+    multiply_lean(tiles, gemm);
   } else {
-    multiply_blocks(tiles, gemm, scratch);
+    rooms r = {scratch, (uint8_t*)scratch + a_room(gemm), ROWS, DEPTH};
+    multiply(tiles, gemm, &r);
   }
 }
 
 void stowi_kernel_integer_gemm_alone(const stowi_kernel_integer_gemm* gemm, void* scratch) {
-  stowi_kernel_integer_gemm_by(integer_tiles_best(), gemm, scratch);
+  stowi_kernel_integer_gemm_by(stowi_kernel_integer_tiles_best(), gemm, scratch);
 }
 
-// ---------------------------------------------------------------------------------------------
-// Without scratch: small blocks are packed on the stack. Products of one or two rows are streamed
-// if the rows of b are contiguous.
-
-static void multiply_lean(const stowi_kernel_integer_tiles* tiles,
-                          const stowi_kernel_integer_gemm* g) {
-  _Alignas(64) int16_t a[STOWI_KERNEL_INTEGER_ROWS * LEAN_DEPTH];
-  _Alignas(64) int16_t b[LEAN_DEPTH * STOWI_KERNEL_INTEGER_COLUMNS];
-  for (size_t column = 0; column < g->n; column += tiles->columns) {
-    size_t columns = stowi_kernel_smaller(g->n - column, tiles->columns);
-    for (size_t step = 0; step < g->k; step += LEAN_DEPTH) {
-      size_t steps = stowi_kernel_smaller(g->k - step, LEAN_DEPTH);
-      pack_b(tiles, g, step, steps, column, columns, b);
-      for (size_t i = 0; i < g->m;) {
-        size_t height = panel_rows(g->m - i);
-        pack_a(tiles, g, i, height, step, steps, a);
-        tile_at(tiles, height, columns, even(steps) / 2, a, b, g->c + i * g->c_row + column,
-                g->c_row, true);
-        i += height;
-      }
-    }
-  }
-}
-
-void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm, bool accumulate) {
-  if (!accumulate) {
-    clear(gemm);
-  }
-  const stowi_kernel_integer_tiles* tiles = integer_tiles_best();
-  if (gemm->m > STREAM_ROWS || gemm->b.column != 1) {
-    multiply_lean(tiles, gemm);
-    return;
-  }
-  multiply_stream(tiles, gemm);
+void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm) {
+  stowi_kernel_integer_gemm_by(stowi_kernel_integer_tiles_best(), gemm, NULL);
 }

@@ -1,4 +1,4 @@
-// Products of matrices of bytes, the loop nest under all quantised products and convolutions:
+// Products of matrices of bytes, the loop nest under all quantised products:
 //
 //     c[i, j] = Σ over p of (a[i, p] - a_zero[i]) · (b[p, j] - b_zero[j])    modulo 2^32
 //
@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stowage/kernel.h>
 
+#include "exec/kernels/matrix/integer_tile.h"
+
 // Element (i, j) is data[i * row + j * column], an i8 or a u8.
 typedef struct stowi_kernel_bytes {
   const void* data;
@@ -19,69 +21,73 @@ typedef struct stowi_kernel_bytes {
   size_t column;
 } stowi_kernel_bytes;
 
+static inline int32_t stowi_kernel_byte_at(const stowi_kernel_bytes* x, size_t i, size_t j) {
+  size_t at = i * x->row + j * x->column;
+  return x->is_signed ? ((const int8_t*)x->data)[at] : ((const uint8_t*)x->data)[at];
+}
+
+// Where a packed second factor is read: |steps| and |columns| are those of all of it from b.data
+// on, whose first column begins a panel; |step|, a multiple of 4, is the first step of the product.
+// |steps| is 0 where it is not packed.
+typedef struct stowi_kernel_packed_bytes {
+  size_t steps, columns;
+  size_t step;
+} stowi_kernel_packed_bytes;
+
 typedef struct stowi_kernel_integer_gemm {
   size_t m, n, k;
   stowi_kernel_bytes a;
   stowi_kernel_bytes b;
+  stowi_kernel_packed_bytes packed;
   const int32_t* a_zero;  // from -128 to 255; NULL: 0
   size_t a_zero_step;     // 0: the same for all rows, 1: one for each
   const int32_t* b_zero;
   size_t b_zero_step;  // of columns
   int32_t* c;
   size_t c_row;
+  bool accumulate;  // added to what c holds
 } stowi_kernel_integer_gemm;
 
-// Bytes of scratch for one worker; grows with each argument.
-uint64_t stowi_kernel_integer_gemm_scratch(size_t m, size_t n, size_t k);
+// Bytes of scratch for one worker; grows with m, n and k. Nothing where b is packed and the numbers
+// of a row of a follow each other.
+uint64_t stowi_kernel_integer_gemm_scratch(const stowi_kernel_integer_gemm* gemm);
 // The whole product by the caller alone. |scratch| as above, aligned to 64. c overlaps no factor.
 void stowi_kernel_integer_gemm_alone(const stowi_kernel_integer_gemm* gemm, void* scratch);
-
-// The same without scratch, and slower. |accumulate|: added to what c holds.
-void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm, bool accumulate);
-
-// ---------------------------------------------------------------------------------------------
-// The innermost loops of integer products, compiled for several instruction sets; all give the same
-// numbers.
-
-#define STOWI_KERNEL_INTEGER_ROWS 8      // largest number of rows of a tile
-#define STOWI_KERNEL_INTEGER_COLUMNS 32  // no tile is wider
-
-// |rows| × columns of c, with |pairs| pairs of steps along k. |a| holds, for each pair, the two
-// numbers of each row; |b| the two numbers of each column. |rows| is 8, 4, 2 or 1.
-typedef void (*stowi_kernel_integer_tile_function)(size_t rows, size_t pairs, const int16_t* a,
-                                                   const int16_t* b, int32_t* c, size_t c_row,
-                                                   bool accumulate);
-
-// Packs |pairs| pairs of rows of b, |b_row| apart, for one tile: for each pair and each of the
-// tile's columns j the two numbers, less zero[j].
-typedef void (*stowi_kernel_integer_pack_function)(const void* b, size_t b_row, bool is_signed,
-                                                   const int16_t* zero, size_t pairs, int16_t* out);
-
-// out[p] = from[p] - zero
-typedef void (*stowi_kernel_integer_widen_function)(const void* from, bool is_signed, int32_t zero,
-                                                    size_t count, int16_t* out);
-
-// c[j] += a[0]·b[j] + a[1]·b[b_row + j] + … for |steps| rows of b and j < count
-typedef void (*stowi_kernel_integer_stream_function)(const int16_t* a, size_t steps, const void* b,
-                                                     size_t b_row, bool is_signed, size_t count,
-                                                     int32_t* c);
-
-typedef struct stowi_kernel_integer_tiles {
-  const char* name;
-  size_t columns;
-  stowi_kernel_integer_tile_function tile;
-  stowi_kernel_integer_pack_function pack;
-  stowi_kernel_integer_widen_function widen;
-  stowi_kernel_integer_stream_function stream;
-} stowi_kernel_integer_tiles;
-
-// All that this processor has, the plainest first; NULL from some |i| on.
-const stowi_kernel_integer_tiles* stowi_kernel_integer_tiles_at(size_t i);
-
-// ---------------------------------------------------------------------------------------------
-// An integer product by given inner loops, so that tests can compare all of them.
-
+// The same without scratch, and slower where that would have been needed.
+void stowi_kernel_integer_gemm_lean(const stowi_kernel_integer_gemm* gemm);
+// By given inner loops, so that tests can compare all of them. |scratch| may be NULL: without.
 void stowi_kernel_integer_gemm_by(const stowi_kernel_integer_tiles* tiles,
                                   const stowi_kernel_integer_gemm* gemm, void* scratch);
+
+// Bytes of a packed b of |k| × |n|, and b packed: panels one after the other. The column of b where
+// a panel begins, times the first number for one column, is where that begins.
+uint64_t stowi_kernel_integer_pack_size(size_t k, size_t n);
+void stowi_kernel_integer_pack(const stowi_kernel_bytes* b, size_t k, size_t n, void* out);
+
+// ---------------------------------------------------------------------------------------------
+// Parts of it
+
+// Adds the products of few rows to c (integer_stream.c); the rows of b are contiguous.
+void stowi_kernel_integer_stream(const stowi_kernel_integer_gemm* gemm);
+
+// Takes off zero points, as tiles see them: c[i, j] -= a_zero[i] · b_sums[j] + b_zero[j] ·
+// a_sums[i]. Of b_sums each is less by the number of steps times its zero point.
+typedef struct stowi_kernel_integer_zeros {
+  const int32_t* a_zero;
+  const uint32_t* a_sums;
+  const int32_t* b_zero;
+  const uint32_t* b_sums;
+} stowi_kernel_integer_zeros;
+
+void stowi_kernel_integer_correct(size_t rows, size_t columns, const stowi_kernel_integer_zeros* z,
+                                  int32_t* c, size_t c_row);
+// The sum of |count| bytes of a row of a, and those of all columns of |groups| groups of a panel.
+uint32_t stowi_kernel_integer_row_sum(const uint8_t* from, size_t count, uint8_t flip);
+void stowi_kernel_integer_column_sums(const stowi_kernel_integer_tiles* tiles, const uint8_t* panel,
+                                      size_t groups, size_t width, int32_t* out);
+// Rows of a times a panel: |k| steps, of which the last few need not be a group; |columns| of the
+// panel's are in c.
+void stowi_kernel_integer_rows(const stowi_kernel_integer_tiles* tiles,
+                               const stowi_kernel_integer_tile* all, size_t k, size_t columns);
 
 #endif  // STOWAGE_SRC_EXEC_KERNELS_MATRIX_INTEGER_GEMM_H_

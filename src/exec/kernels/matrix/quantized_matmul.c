@@ -9,25 +9,27 @@
 // ---------------------------------------------------------------------------------------------
 // matmul_integer: the sums themselves, as i32.
 
-static void copy_sums(const stowi_kernel_quantized* q, const stowi_kernel_part* part, int32_t* sums,
-                      size_t row) {
-  int32_t* result = stow_kernel_result(q->call, 0)->data;
-  for (size_t i = 0; i < part->rows; ++i) {
-    size_t at = stowi_kernel_product_element(&q->product, part->batch, part->row + i, part->column);
-    memcpy(result + at, sums + i * row, part->columns * sizeof(int32_t));
-  }
+// Of the second factor, operand 1.
+static uint64_t pack_size(const stow_kernel_call* call, size_t k) {
+  return k == 1 ? stowi_kernel_quantized_pack_size(stow_kernel_operand(call, k),
+                                                   (stowi_kernel_turn){0})
+                : 0;
+}
+
+static void pack(const stow_kernel_call* call, size_t k, void* out) {
+  stowi_kernel_quantized_pack(stow_kernel_operand(call, k), (stowi_kernel_turn){0}, out);
 }
 
 static stow_status run_matmul_integer(stow_kernel_call* call) {
   stowi_kernel_quantized q;
   STOWI_KERNEL_TRY(stowi_kernel_quantized_operands(call, 2, &q));
-  q.finish = copy_sums;
   stowi_kernel_quantized_run(&q, call->scratch);
   return STOW_OK;
 }
 
 STOWI_KERNEL(MATMUL_INTEGER, stowi_kernel_quantized_operands_scratch, run_matmul_integer,
-             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS);
+             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS, .pack_size = pack_size,
+             .pack = pack);
 
 // ---------------------------------------------------------------------------------------------
 // matmul_integer_to_float: sums scaled to floats, plus a bias.
@@ -57,7 +59,8 @@ static stow_status run_to_float(stow_kernel_call* call) {
 }
 
 STOWI_KERNEL(MATMUL_INTEGER_TO_FLOAT, stowi_kernel_quantized_operands_scratch, run_to_float,
-             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS);
+             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS, .pack_size = pack_size,
+             .pack = pack);
 
 // ---------------------------------------------------------------------------------------------
 // dynamic_quantize_matmul: a is quantised to u8 by its own range, as dynamic_quantize_linear does,
@@ -75,17 +78,23 @@ static uint64_t bytes_of_a(const stow_tensor* a) {
   return ((uint64_t)stow_tensor_elements(a) + 63) / 64 * 64;
 }
 
-// All but the last variant keep a's bytes.
-static bool keeps_bytes(const stow_kernel_call* call) {
-  return stowi_kernel_variant(call) + 1 < STOWI_KERNEL_QUANTIZED_VARIANTS;
+static stowi_kernel_product product_of(const stow_kernel_call* call) {
+  return stowi_kernel_product_of(stow_kernel_operand(call, 0), (stowi_kernel_turn){0},
+                                 stow_kernel_operand(call, 1), (stowi_kernel_turn){0});
+}
+
+// All but the last variant keep a's bytes, and that one too where they are few.
+static bool keeps_bytes(const stow_kernel_call* call, const stowi_kernel_product* p) {
+  uint64_t made = stowi_kernel_quantized_made_size(call, p, stow_kernel_operand(call, 1));
+  return stowi_kernel_variant(call) + 1 < STOWI_KERNEL_QUANTIZED_VARIANTS ||
+         bytes_of_a(stow_kernel_operand(call, 0)) <= made;
 }
 
 static stow_status scratch_dynamic(const stow_kernel_call* call, uint64_t* out_bytes) {
-  const stow_tensor* a = stow_kernel_operand(call, 0);
-  stowi_kernel_product p = stowi_kernel_product_of(
-      a, (stowi_kernel_turn){0}, stow_kernel_operand(call, 1), (stowi_kernel_turn){0});
-  *out_bytes =
-      (keeps_bytes(call) ? bytes_of_a(a) : 0) + stowi_kernel_quantized_scratch(call, &p, true);
+  stowi_kernel_product p = product_of(call);
+  bool keeps = keeps_bytes(call, &p);
+  *out_bytes = (keeps ? bytes_of_a(stow_kernel_operand(call, 0)) : 0) +
+               stowi_kernel_quantized_scratch(call, &p, stow_kernel_operand(call, 1), !keeps);
   return STOW_OK;
 }
 
@@ -161,7 +170,9 @@ static stow_status run_dynamic(stow_kernel_call* call) {
     return status;
   }
   find_range(&z);
-  if (keeps_bytes(call)) {
+  stowi_kernel_product p = product_of(call);
+  bool keeps = keeps_bytes(call, &p);
+  if (keeps) {
     stow_kernel_split(call, stow_tensor_elements(a), 1 << 14, quantize, &z);
   } else {
     q.make_a = make_bytes;
@@ -174,12 +185,13 @@ static stow_status run_dynamic(stow_kernel_call* call) {
   z.scaled.a_factor = z.scale;
   q.finish = stowi_kernel_finish_scaled;
   q.user = &z;
-  stowi_kernel_quantized_run(&q, z.bytes + (keeps_bytes(call) ? bytes_of_a(a) : 0));
+  stowi_kernel_quantized_run(&q, z.bytes + (keeps ? bytes_of_a(a) : 0));
   return STOW_OK;
 }
 
 STOWI_KERNEL(DYNAMIC_QUANTIZE_MATMUL, scratch_dynamic, run_dynamic,
-             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS);
+             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS, .pack_size = pack_size,
+             .pack = pack);
 
 // ---------------------------------------------------------------------------------------------
 // qlinear_matmul: sums scaled and rounded to bytes.
@@ -194,7 +206,7 @@ static stow_status scratch_qlinear(const stow_kernel_call* call, uint64_t* out_b
   stowi_kernel_product p =
       stowi_kernel_product_of(stow_kernel_operand(call, 0), (stowi_kernel_turn){0},
                               stow_kernel_operand(call, 3), (stowi_kernel_turn){0});
-  *out_bytes = stowi_kernel_quantized_scratch(call, &p, false);
+  *out_bytes = stowi_kernel_quantized_scratch(call, &p, stow_kernel_operand(call, 3), false);
   return STOW_OK;
 }
 
@@ -207,15 +219,18 @@ static void finish_qlinear(const stowi_kernel_quantized* q, const stowi_kernel_p
   float scales[STOWI_KERNEL_FINISH_COLUMNS];
   stowi_kernel_lane_floats(&r->scaled.b_scale, part->batch * p->n + part->column, part->columns,
                            b_scales);
+  bool is_single = r->scaled.a_scale.count == 1 && r->scale.count == 1 && r->zero.count == 1;
+  int32_t zero = 0;
   for (size_t i = 0; i < part->rows; ++i) {
     size_t row = part->batch * p->m + part->row + i;
-    float divisor;
-    int32_t zero;
-    stowi_kernel_lane_floats(&r->scale, row, 1, &divisor);
-    stowi_kernel_lane_ints(&r->zero, row, 1, &zero);
-    stowi_kernel_scales_of(&r->scaled, row, b_scales, part->columns, scales);
-    for (size_t j = 0; j < part->columns; ++j) {
-      scales[j] /= divisor;
+    if (i == 0 || !is_single) {
+      float divisor;
+      stowi_kernel_lane_floats(&r->scale, row, 1, &divisor);
+      stowi_kernel_lane_ints(&r->zero, row, 1, &zero);
+      stowi_kernel_scales_of(&r->scaled, row, b_scales, part->columns, scales);
+      for (size_t j = 0; j < part->columns; ++j) {
+        scales[j] /= divisor;
+      }
     }
     size_t at = stowi_kernel_product_element(p, part->batch, part->row + i, part->column);
     stowi_kernel_requantize_row(sums + i * sums_row, scales, zero, result->dtype == STOW_I8,
@@ -260,8 +275,20 @@ static stow_status run_qlinear(stow_kernel_call* call) {
   return STOW_OK;
 }
 
+// Of the second factor, operand 3; qgemm's may be turned.
+static uint64_t pack_size_third(const stow_kernel_call* call, size_t k) {
+  stowi_kernel_turn turn = {stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_B, false), false};
+  return k == 3 ? stowi_kernel_quantized_pack_size(stow_kernel_operand(call, k), turn) : 0;
+}
+
+static void pack_third(const stow_kernel_call* call, size_t k, void* out) {
+  stowi_kernel_turn turn = {stowi_kernel_bool(call, STOWI_KERNEL_ATTR_TRANS_B, false), false};
+  stowi_kernel_quantized_pack(stow_kernel_operand(call, k), turn, out);
+}
+
 STOWI_KERNEL(QLINEAR_MATMUL, scratch_qlinear, run_qlinear,
-             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS);
+             .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS, .pack_size = pack_size_third,
+             .pack = pack_third);
 
 // ---------------------------------------------------------------------------------------------
 // qgemm: a product of byte matrices plus an i32 addend, as floats or as bytes. A float result may
@@ -282,7 +309,7 @@ static stow_status scratch_qgemm(const stow_kernel_call* call, uint64_t* out_byt
   stowi_kernel_product p = stowi_kernel_product_of(
       stow_kernel_operand(call, 0), turn_of(call, STOWI_KERNEL_ATTR_TRANS_A),
       stow_kernel_operand(call, 3), turn_of(call, STOWI_KERNEL_ATTR_TRANS_B));
-  *out_bytes = stowi_kernel_quantized_scratch(call, &p, false);
+  *out_bytes = stowi_kernel_quantized_scratch(call, &p, stow_kernel_operand(call, 3), false);
   return STOW_OK;
 }
 
@@ -376,4 +403,5 @@ static stow_status run_qgemm(stow_kernel_call* call) {
   return STOW_OK;
 }
 
-STOWI_KERNEL(QGEMM, scratch_qgemm, run_qgemm, .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS);
+STOWI_KERNEL(QGEMM, scratch_qgemm, run_qgemm, .variant_count = STOWI_KERNEL_QUANTIZED_VARIANTS,
+             .pack_size = pack_size_third, .pack = pack_third);

@@ -30,15 +30,20 @@ struct stowi_kernel_quantized {
   const void* b;
   bool a_is_signed;
   bool b_is_signed;
-  stowi_kernel_lane a_zero;  // of rows
-  stowi_kernel_lane b_zero;  // of columns
-  stowi_kernel_finish finish;
+  bool b_is_packed;
+  stowi_kernel_lane a_zero;    // of rows
+  stowi_kernel_lane b_zero;    // of columns
+  stowi_kernel_finish finish;  // NULL: the sums are the result, which is of i32
   stowi_kernel_make_a make_a;  // NULL: |a| has them; only in the last variant, rows contiguous
   const stow_kernel_call* call;
   const void* user;  // the functions'
 };
 
-// For all products of bytes: parts of three sizes, the last without packing.
+// How a second factor is packed: its matrices one after the other (integer_gemm.h).
+uint64_t stowi_kernel_quantized_pack_size(const stow_tensor* b, stowi_kernel_turn turn);
+void stowi_kernel_quantized_pack(const stow_tensor* b, stowi_kernel_turn turn, void* out);
+
+// For all products of bytes: parts of three sizes, the last without room for copies.
 #define STOWI_KERNEL_QUANTIZED_VARIANTS STOWI_KERNEL_PART_VARIANTS
 
 // Sets the product and both factors, which must be i8 or u8. |a_zero| and |b_zero| may be NULL.
@@ -65,9 +70,12 @@ void stowi_kernel_lane_floats(const stowi_kernel_lane* lane, size_t first, size_
 void stowi_kernel_lane_ints(const stowi_kernel_lane* lane, size_t first, size_t count,
                             int32_t* out);
 
-// |makes_a|: the last variant makes a.
+// |b| is the second factor. |makes_a|: the last variant makes a.
 uint64_t stowi_kernel_quantized_scratch(const stow_kernel_call* call, const stowi_kernel_product* p,
-                                        bool makes_a);
+                                        const stow_tensor* b, bool makes_a);
+// What making a takes of it.
+uint64_t stowi_kernel_quantized_made_size(const stow_kernel_call* call,
+                                          const stowi_kernel_product* p, const stow_tensor* b);
 // Computes and finishes all parts, divided among workers.
 void stowi_kernel_quantized_run(const stowi_kernel_quantized* q, void* scratch);
 

@@ -253,7 +253,7 @@ STOWI_KERNEL(DEQUANTIZE_LINEAR, NULL, run_dequantize);
 // Where the result is in place, its bytes lie where other workers still read wider elements: each
 // segment is then quantised to where it begins itself, and moved when all are done.
 
-#define LANES 16
+#define LANES 64
 #define MOST_WORKERS 256
 #define SEGMENT 4096  // elements
 
@@ -294,7 +294,12 @@ static void find_range(void* user, size_t begin, size_t end, uint32_t worker) {
   const dynamic_task* t = (const dynamic_task*)user;
   float low[LANES] = {0};
   float high[LANES] = {0};
-  float block[STOWI_KERNEL_BLOCK];
+  float block[STOWI_KERNEL_BLOCK + LANES];
+  if (t->x->dtype == STOW_F32) {
+    size_t whole = (end - begin) / LANES * LANES;
+    widen_range((const float*)t->x->data + begin, whole, low, high);
+    begin += whole;
+  }
   for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
     size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
     stowi_kernel_load_f32(t->x->dtype, t->x->data, i, n, block);
@@ -327,19 +332,23 @@ static range range_of(const stow_kernel_call* call, const dynamic_task* task) {
   return ranges[0];
 }
 
-static void quantize_run(const dynamic_task* t, size_t begin, size_t end, void* to, size_t at) {
+static void quantize_run(const dynamic_task* t, size_t begin, size_t end, uint8_t* to) {
   float block[STOWI_KERNEL_BLOCK];
+  if (t->x->dtype == STOW_F32 && t->x->data != t->out->data) {
+    stowi_kernel_quantize_bytes(t->scale, (const float*)t->x->data + begin, end - begin, to);
+    return;
+  }
   for (size_t i = begin; i < end; i += STOWI_KERNEL_BLOCK) {
     size_t n = end - i < STOWI_KERNEL_BLOCK ? end - i : STOWI_KERNEL_BLOCK;
     stowi_kernel_load_f32(t->x->dtype, t->x->data, i, n, block);
-    stowi_kernel_quantize_by(t->scale, STOW_U8, to, at + i - begin, n, block);
+    stowi_kernel_quantize_bytes(t->scale, block, n, to + i - begin);
   }
 }
 
 static void quantize_dynamic_range(void* user, size_t begin, size_t end, uint32_t worker) {
   const dynamic_task* t = (const dynamic_task*)user;
   (void)worker;
-  quantize_run(t, begin, end, t->out->data, begin);
+  quantize_run(t, begin, end, (uint8_t*)t->out->data + begin);
 }
 
 // The first byte of a segment's elements in x.
@@ -353,7 +362,7 @@ static void quantize_segments(void* user, size_t begin, size_t end, uint32_t wor
   for (size_t i = begin; i < end; ++i) {
     size_t first = i * SEGMENT;
     size_t last = t->count - first < SEGMENT ? t->count : first + SEGMENT;
-    quantize_run(t, first, last, t->out->data, segment_at(t, i));
+    quantize_run(t, first, last, (uint8_t*)t->out->data + segment_at(t, i));
   }
 }
 

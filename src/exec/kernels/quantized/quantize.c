@@ -100,11 +100,35 @@ void stowi_kernel_quantize(stow_dtype dtype, void* data, size_t first, size_t co
   }
 }
 
+STOWI_KERNEL_LOOP(divide, (float* numbers, float scale, size_t count), (numbers, scale, count)) {
+  for (size_t i = 0; i < count; ++i) {
+    numbers[i] = numbers[i] / scale;
+  }
+}
+
+STOWI_KERNEL_LOOP(bytes_of,
+                  (const float* restrict x, stowi_kernel_scale scale, size_t count,
+                   uint8_t* restrict out),
+                  (x, scale, count, out)) {
+  for (size_t i = 0; i < count; ++i) {
+    float q = x[i] / scale.scale;
+    q = q > -FAR ? q : -FAR;
+    q = q < FAR ? q : FAR;
+    q = ((q + ROUNDING) - ROUNDING) + scale.zero;
+    q = q > 0 ? q : 0;
+    q = q < 255 ? q : 255;
+    out[i] = (uint8_t)(int32_t)q;
+  }
+}
+
+void stowi_kernel_quantize_bytes(stowi_kernel_scale scale, const float* x, size_t count,
+                                 uint8_t* out) {
+  bytes_of(x, scale, count, out);
+}
+
 void stowi_kernel_quantize_by(stowi_kernel_scale scale, stow_dtype dtype, void* data, size_t first,
                               size_t count, float* numbers) {
-  for (size_t i = 0; i < count; ++i) {
-    numbers[i] = numbers[i] / scale.scale;
-  }
+  divide(numbers, scale.scale, count);
   stowi_kernel_quantize(dtype, data, first, count, numbers, &scale.zero, 0, true);
 }
 

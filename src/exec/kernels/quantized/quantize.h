@@ -27,6 +27,10 @@ bool stowi_kernel_is_quantized(stow_dtype dtype);
 void stowi_kernel_quantize_by(stowi_kernel_scale scale, stow_dtype dtype, void* data, size_t first,
                               size_t count, float* numbers);
 
+// The same as u8, in one pass; x stays as it is.
+void stowi_kernel_quantize_bytes(stowi_kernel_scale scale, const float* x, size_t count,
+                                 uint8_t* out);
+
 // For each of the 256 codes of |from|, an integer of 8 bits, the code of |function| of its number.
 // The same scale, zero and dtype without a function give the same codes.
 void stowi_kernel_quantize_table(stowi_kernel_scale in, stow_dtype from, stowi_kernel_scale out,

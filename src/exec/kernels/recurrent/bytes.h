@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Columns of a product, at most.
-#define STOWI_KERNEL_BYTES_COLUMNS 32
+// Columns of a product, at most; packed weights are in panels of so many columns.
+#define STOWI_KERNEL_BYTES_COLUMNS 64
 
 // Element (p, j) is (byte p * row + j - zero[j]) × scale[j].
 typedef struct stowi_kernel_byte_weights {

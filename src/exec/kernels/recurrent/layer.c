@@ -2,11 +2,14 @@
 #include "exec/kernels/recurrent/layer.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "exec/kernels/matrix/gemm.h"
+#include "exec/kernels/recurrent/bytes.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 #include "exec/kernels/support/math.h"
+#include "exec/kernels/support/size.h"
 #include "exec/kernels/support/vector.h"
 
 // ---------------------------------------------------------------------------------------------
@@ -261,7 +264,7 @@ size_t stowi_kernel_layer_state_row(const stowi_kernel_layer* layer, size_t batc
 }
 
 // ---------------------------------------------------------------------------------------------
-// The kernels. dynamic_quantize_lstm dequantises its weights before they are used.
+// The kernels. dynamic_quantize_lstm dequantises its weights where they are used.
 
 static stow_status scratch_layer(const stow_kernel_call* call, uint64_t* out_bytes) {
   stowi_kernel_layer l = read_layer(call);
@@ -284,28 +287,57 @@ static stow_status run_layer(stow_kernel_call* call) {
   return STOW_OK;
 }
 
+static bool is_byte(const stow_kernel_call* call, size_t k) {
+  stow_dtype dtype = stow_kernel_operand(call, k)->dtype;
+  return dtype == STOW_I8 || dtype == STOW_U8;
+}
+
+static bool is_f32(const stow_kernel_call* call, size_t k) {
+  return stow_kernel_operand(call, k)->dtype == STOW_F32;
+}
+
 // Weights of f32 are second factors. A product of gru's third gate alone begins inside of them.
+// Bytes are in panels of columns.
 static uint64_t pack_size_layer(const stow_kernel_call* call, size_t k) {
   stowi_kernel_layer l = read_layer(call);
   bool is_w = k == STOWI_KERNEL_LAYER_W;
-  bool is_real = stow_kernel_operand(call, STOWI_KERNEL_LAYER_X)->dtype == STOW_F32 &&
-                 stow_kernel_operand(call, STOWI_KERNEL_LAYER_W)->dtype == STOW_F32 &&
-                 stow_kernel_operand(call, STOWI_KERNEL_LAYER_R)->dtype == STOW_F32;
+  bool is_real = is_f32(call, STOWI_KERNEL_LAYER_W) && is_f32(call, STOWI_KERNEL_LAYER_R);
+  bool is_bytes =
+      l.is_quantized && is_byte(call, STOWI_KERNEL_LAYER_W) && is_byte(call, STOWI_KERNEL_LAYER_R);
   bool is_even = l.cell != STOWI_KERNEL_CELL_GRU || 2 * l.hidden % STOWI_KERNEL_GEMM_PANEL == 0;
   size_t inner = is_w ? l.input : l.hidden;
-  return (is_w || k == STOWI_KERNEL_LAYER_R) && is_real && is_even && inner != 0 && l.hidden != 0
-             ? stowi_kernel_gemm_pack_b_size(inner, l.directions * l.gates * l.hidden)
-             : 0;
+  size_t columns = l.directions * l.gates * l.hidden;
+  if ((!is_w && k != STOWI_KERNEL_LAYER_R) || !is_f32(call, STOWI_KERNEL_LAYER_X) || inner == 0 ||
+      l.hidden == 0 || !is_even) {
+    return 0;
+  }
+  return is_bytes                     ? (uint64_t)inner * columns
+         : is_real && !l.is_quantized ? stowi_kernel_gemm_pack_b_size(inner, columns)
+                                      : 0;
+}
+
+static void pack_bytes(const uint8_t* from, size_t inner, size_t stacked, uint8_t* out) {
+  for (size_t first = 0; first < stacked; first += STOWI_KERNEL_BYTES_COLUMNS) {
+    size_t columns = stowi_kernel_smaller(stacked - first, STOWI_KERNEL_BYTES_COLUMNS);
+    for (size_t p = 0; p < inner; ++p, out += columns) {
+      memcpy(out, from + p * stacked + first, columns);
+    }
+  }
 }
 
 static void pack_layer(const stow_kernel_call* call, size_t k, void* out) {
   stowi_kernel_layer l = read_layer(call);
   size_t inner = k == STOWI_KERNEL_LAYER_W ? l.input : l.hidden;
   size_t stacked = l.gates * l.hidden;
-  const float* data = stow_kernel_operand(call, k)->data;
+  const void* data = stow_kernel_operand(call, k)->data;
   for (size_t d = 0; d < l.directions; ++d) {
-    stowi_kernel_matrix w = {data + d * stacked * inner, 1, inner};
-    stowi_kernel_gemm_pack_b(&w, inner, stacked, (float*)out + d * stacked * inner);
+    size_t first = d * stacked * inner;
+    if (l.is_quantized) {
+      pack_bytes((const uint8_t*)data + first, inner, stacked, (uint8_t*)out + first);
+    } else {
+      stowi_kernel_matrix w = {(const float*)data + first, 1, inner};
+      stowi_kernel_gemm_pack_b(&w, inner, stacked, (float*)out + first);
+    }
   }
 }
 
@@ -315,4 +347,5 @@ STOWI_KERNEL(GRU, scratch_layer, run_layer, .variant_count = 3, .pack_size = pac
              .pack = pack_layer);
 STOWI_KERNEL(LSTM, scratch_layer, run_layer, .variant_count = 3, .pack_size = pack_size_layer,
              .pack = pack_layer);
-STOWI_KERNEL(DYNAMIC_QUANTIZE_LSTM, scratch_layer, run_layer, .variant_count = 3);
+STOWI_KERNEL(DYNAMIC_QUANTIZE_LSTM, scratch_layer, run_layer, .variant_count = 3,
+             .pack_size = pack_size_layer, .pack = pack_layer);

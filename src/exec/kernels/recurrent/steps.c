@@ -42,7 +42,7 @@ static bool reads_bytes(const stowi_kernel_layer* l) {
 static uint64_t product_scratch(const stowi_kernel_layer* l, size_t k, size_t rows, size_t columns,
                                 uint32_t workers, uint32_t variant) {
   size_t inner = k == STOWI_KERNEL_LAYER_W ? l->input : l->hidden;
-  if (l->spares_copies && reads_bytes(l)) {
+  if (reads_bytes(l)) {
     return stowi_kernel_bytes_room(inner) * workers;
   }
   stowi_kernel_gemm product = {.m = rows,
@@ -87,12 +87,17 @@ static void multiply_columns(const stowi_kernel_layer* l, size_t k, size_t inner
   float zeros[COLUMNS];
   load_parameters(l, scale, first, count, scales);
   load_parameters(l, scale + 1, first, count, zeros);
-  stowi_kernel_byte_weights b = {
-      .data = (const unsigned char*)t->data + l->direction * stacked * inner + first,
-      .is_signed = t->dtype == STOW_I8,
-      .row = stacked,
-      .zero = zeros,
-      .scale = scales};
+  bool is_packed = stowi_kernel_operand_is_packed(l->call, k);
+  size_t left = stacked - first;
+  stowi_kernel_byte_weights b = {.data = (const unsigned char*)t->data +
+                                         l->direction * stacked * inner +
+                                         first * (is_packed ? inner : 1),
+                                 .is_signed = t->dtype == STOW_I8,
+                                 .row = !is_packed       ? stacked
+                                        : left < COLUMNS ? left
+                                                         : COLUMNS,
+                                 .zero = zeros,
+                                 .scale = scales};
   if (rows >= MANY_ROWS) {
     stowi_kernel_bytes_multiply_many(rows, count, inner, a, inner, &b, c, c_row, room);
   } else {
@@ -194,7 +199,10 @@ static void multiply_in_place(const row_product* p, void* scratch) {
     } else {
       multiply_reals(p, column, count, a, sums, scratch);
     }
-    p->take(p, column, count, sums);
+    for (size_t done = 0; done < count; done += SUMS_AT_ONCE) {
+      size_t some = count - done < SUMS_AT_ONCE ? count - done : SUMS_AT_ONCE;
+      p->take(p, column + done, some, sums + done);
+    }
   }
 }
 

@@ -14,7 +14,7 @@
 //
 // x · w is one product over all steps; each step then adds h · r. Weights are taken from where they
 // are if they can be; but in the fastest way r is transposed once if there are several steps, so
-// that each step reads its rows one after the other, and quantised weights become numbers once.
+// that each step reads its rows one after the other.
 
 #include <string.h>
 
@@ -50,7 +50,7 @@ static bool copies(const stowi_kernel_layer* l, size_t k) {
     return k == STOWI_KERNEL_LAYER_R && l->sequence >= FEW_STEPS && !l->spares_copies &&
            !stowi_kernel_operand_is_packed(l->call, k);
   }
-  return !(l->spares_copies && reads_bytes(l));
+  return !reads_bytes(l);
 }
 
 static numbers take_numbers(const stowi_kernel_layer* l, stowi_kernel_carve* carve) {

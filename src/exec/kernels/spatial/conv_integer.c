@@ -1,23 +1,25 @@
 // Convolution of bytes: conv_integer, whose result is the sums of conv_int.h, and qlinear_conv,
 // which scales them.
 #include <stdint.h>
+#include <string.h>
 
 #include "exec/kernels/spatial/conv_int.h"
 #include "exec/kernels/support/kernel.h"
+#include "exec/kernels/support/size.h"
+#include "exec/kernels/support/vector.h"
+
+enum { AT_ONCE = 64 };  // bytes of a channel that are made before they are spread
 
 // ---------------------------------------------------------------------------------------------
 // conv_integer
 
+// The result's own sums are there already.
 static void finish_sums(void* user, size_t image, size_t channel, size_t first, size_t count,
-                        const int32_t* sums, size_t step) {
-  const stow_tensor* y = user;
-  size_t positions = 1;
-  for (uint32_t i = 2; i < y->rank; ++i) {
-    positions *= (size_t)y->dims[i];
-  }
-  int32_t* to = (int32_t*)y->data + (image * (size_t)y->dims[1] + channel) * positions + first;
-  for (size_t i = 0; i < count; ++i) {
-    to[i] = sums[i * step];
+                        const int32_t* sums) {
+  const stowi_kernel_conv_int* c = user;
+  size_t at = (image * c->group * c->out_channels + channel) * c->slide.out_count + first;
+  if (sums != c->result + at) {
+    memcpy(c->result + at, sums, count * sizeof(int32_t));
   }
 }
 
@@ -28,7 +30,7 @@ static stow_status read_conv_integer(const stow_kernel_call* call, stowi_kernel_
   out->x_zero = stow_kernel_operand(call, 2);
   out->w_zero = stow_kernel_operand(call, 3);
   out->finish = finish_sums;
-  out->user = y;
+  out->result = y->data;
   return status;
 }
 
@@ -42,6 +44,7 @@ static stow_status scratch_conv_integer(const stow_kernel_call* call, uint64_t* 
 static stow_status run_conv_integer(stow_kernel_call* call) {
   stowi_kernel_conv_int c;
   STOWI_KERNEL_TRY(read_conv_integer(call, &c));
+  c.user = &c;
   return stowi_kernel_conv_int_run(&c);
 }
 
@@ -63,36 +66,55 @@ typedef struct requantization {
 } requantization;
 
 // |v| is within [-512, 512], where adding 1.5 × 2^23 leaves no room for a fraction.
-static inline float round_even(float v) { return (v + 12582912.0F) - 12582912.0F; }
+STOWI_KERNEL_INLINE float round_even(float v) { return (v + 12582912.0F) - 12582912.0F; }
 
-#define REQUANTIZE(type, least, most)                                                \
-  do {                                                                               \
-    type* to = (type*)j->y->data + at;                                               \
-    float low = (float)((least)-zero);                                               \
-    float high = (float)((most)-zero);                                               \
-    for (size_t i = 0; i < count; ++i) {                                             \
-      float v = (float)(int32_t)((uint32_t)sums[i * step] + (uint32_t)bias) * scale; \
-      v = v > low ? v : low;                                                         \
-      v = v < high ? v : high;                                                       \
-      to[i * to_step] = (type)((int32_t)round_even(v) + zero);                       \
-    }                                                                                \
-  } while (0)
+typedef struct rounding {
+  uint32_t bias;
+  float scale, low, high;
+  int32_t zero;
+} rounding;
+
+STOWI_KERNEL_LOOP(requantize,
+                  (const rounding* r, const int32_t* restrict sums, size_t count,
+                   uint8_t* restrict to),
+                  (r, sums, count, to)) {
+  rounding k = *r;
+  for (size_t i = 0; i < count; ++i) {
+    float v = (float)(int32_t)((uint32_t)sums[i] + k.bias) * k.scale;
+    v = v > k.low ? v : k.low;
+    v = v < k.high ? v : k.high;
+    to[i] = (uint8_t)((int32_t)round_even(v) + k.zero);
+  }
+}
 
 static void finish_qlinear(void* user, size_t image, size_t channel, size_t first, size_t count,
-                           const int32_t* sums, size_t step) {
+                           const int32_t* sums) {
   const requantization* j = user;
   bool single = stow_tensor_elements(j->w_scale) == 1;
-  float w_scale = (float)stowi_kernel_float_at(j->w_scale, single ? 0 : channel);
-  float scale = j->x_scale * w_scale / j->y_scale;
-  int32_t bias = j->bias == NULL ? 0 : (int32_t)stowi_kernel_int_at(j->bias, channel);
-  int32_t zero = j->y_zero;
-  size_t to_step = j->channels_last ? j->channels : 1;
-  size_t at = j->channels_last ? (image * j->positions + first) * j->channels + channel
-                               : (image * j->channels + channel) * j->positions + first;
-  if (j->y->dtype == STOW_U8) {
-    REQUANTIZE(uint8_t, 0, UINT8_MAX);
-  } else {
-    REQUANTIZE(int8_t, INT8_MIN, INT8_MAX);
+  float w_scale;
+  stowi_kernel_load_f32(j->w_scale->dtype, j->w_scale->data, single ? 0 : channel, 1, &w_scale);
+  bool is_signed = j->y->dtype == STOW_I8;
+  rounding r = {.scale = j->x_scale * w_scale / j->y_scale,
+                .low = (float)((is_signed ? INT8_MIN : 0) - j->y_zero),
+                .high = (float)((is_signed ? INT8_MAX : UINT8_MAX) - j->y_zero),
+                .zero = j->y_zero};
+  if (j->bias != NULL) {
+    r.bias = j->bias->dtype == STOW_I32 ? ((const uint32_t*)j->bias->data)[channel]
+                                        : (uint32_t)stowi_kernel_int_at(j->bias, channel);
+  }
+  uint8_t* y = j->y->data;
+  if (!j->channels_last) {
+    requantize(&r, sums, count, y + (image * j->channels + channel) * j->positions + first);
+    return;
+  }
+  y += (image * j->positions + first) * j->channels + channel;
+  for (size_t done = 0; done < count; done += AT_ONCE) {
+    uint8_t some[AT_ONCE];
+    size_t left = stowi_kernel_smaller(count - done, AT_ONCE);
+    requantize(&r, sums + done, left, some);
+    for (size_t i = 0; i < left; ++i) {
+      y[(done + i) * j->channels] = some[i];
+    }
   }
 }
 

@@ -58,12 +58,17 @@ static bool is_lean(const pooling* p) {
   return stowi_kernel_is_lean(p->call, worker_size(p), sizeof(piece));
 }
 
+// Bytes are compared where they are.
+static bool reads_bytes(const pooling* p) {
+  return (p->x->dtype == STOW_I8 || p->x->dtype == STOW_U8) && !p->is_global;
+}
+
 // The largest or the average of f32, f16, bf16, i8 and u8, [N, C, spatial…], without indices: whole
 // rows of the result at a time. Scratch: a plane of x and a row of y as f32 for each worker, but
-// none for f32.
+// none for f32 and bytes.
 static uint64_t pool_rows_scratch(const pooling* p) {
   uint64_t each = is_lean(p) ? sizeof(piece) : worker_size(p);
-  return p->x->dtype == STOW_F32 ? 0 : each * p->call->workers;
+  return p->x->dtype == STOW_F32 || reads_bytes(p) ? 0 : each * p->call->workers;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -412,6 +417,57 @@ static void pool_rows_task(void* user, size_t begin, size_t end, uint32_t worker
   }
 }
 
+#define TAKE_LARGEST(type)                       \
+  do {                                           \
+    const type* from = (const type*)x;           \
+    type* best = (type*)to;                      \
+    for (size_t i = 0; i < count; ++i) {         \
+      type here = from[i * stride];              \
+      best[i] = here > best[i] ? here : best[i]; \
+    }                                            \
+  } while (0)
+
+static void take_largest(bool is_signed, uint8_t* restrict to, const uint8_t* x, size_t stride,
+                         size_t count) {
+  if (is_signed) {
+    TAKE_LARGEST(int8_t);
+  } else {
+    TAKE_LARGEST(uint8_t);
+  }
+}
+
+static void pool_row_of_bytes(const pooling* p, const uint8_t* x, size_t row, uint8_t* to) {
+  const stowi_kernel_slide* s = &p->slide;
+  uint32_t last = s->rank - 1;
+  bool is_signed = p->x->dtype == STOW_I8;
+  memset(to, is_signed ? INT8_MIN : 0, (size_t)s->out_width);
+  for (int64_t k = 0; k < s->kernel_width; ++k) {
+    int64_t lo;
+    int64_t hi;
+    stowi_kernel_slide_range(s, last, k, &lo, &hi);
+    for (size_t tap = 0; tap < s->outer_taps && lo < hi; ++tap) {
+      int64_t at = stowi_kernel_slide_row(s, row, tap);
+      if (at >= 0) {
+        at += lo * s->strides[last] + k * s->dilations[last] - s->begins[last];
+        take_largest(is_signed, to + lo, x + at, (size_t)s->strides[last], (size_t)(hi - lo));
+      }
+    }
+  }
+}
+
+static void pool_bytes_task(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
+  const pooling* p = user;
+  const stowi_kernel_slide* s = &p->slide;
+  for (size_t plane = begin; plane < end; ++plane) {
+    const uint8_t* x = (const uint8_t*)p->x->data + plane * s->in_count;
+    uint8_t* y = (uint8_t*)p->y->data + plane * s->out_count;
+    for (size_t row = 0; row < s->out_rows; ++row) {
+      pool_row_of_bytes(p, x, row, y + row * (size_t)s->out_width);
+    }
+  }
+}
+
 // ---------------------------------------------------------------------------------------------
 // The kernel: rows at a time if possible, otherwise window by window: f64, p-norms, channels last,
 // and maxima with indices. Computed in double, which is exact for every dtype that is pooled.
@@ -584,7 +640,10 @@ static stow_status run_pool(stow_kernel_call* call) {
     size_t cost = p.is_global ? s->in_count : s->out_count * s->taps;
     bool lean = p.x->dtype != STOW_F32 && is_lean(&p);
     stow_kernel_split(p.call, (size_t)(s->batch * s->channels), 16384 / (cost + 1) + 1,
-                      lean ? pool_lean_task : pool_rows_task, &p);
+                      reads_bytes(&p) ? pool_bytes_task
+                      : lean          ? pool_lean_task
+                                      : pool_rows_task,
+                      &p);
   } else {
     stow_kernel_split(call, stow_tensor_elements(p.y), 16384 / (p.slide.taps * 8 + 1) + 1,
                       pool_task, &p);
