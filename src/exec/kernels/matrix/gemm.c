@@ -230,6 +230,14 @@ static void edge_tile(const block* k, size_t rows, const stowi_kernel_tile_facto
 
 // One panel of b with all rows of a's block.
 static void multiply_panel(const block* k) {
+  if (k->a_steps != 0 && k->columns <= STOWI_KERNEL_FEW_COLUMNS) {
+    stowi_kernel_tile_factors f = k->f;
+    f.a_steps = k->a_steps;
+    f.a_first = k->a_first;
+    stowi_kernel_tiles_run_few(k->tiles, k->rows, k->columns, k->steps, &f, k->c, k->c_row,
+                               k->accumulate ? STOWI_KERNEL_TILE_ADD : STOWI_KERNEL_TILE_SET);
+    return;
+  }
   for (size_t i = 0; i < k->rows;) {
     size_t height = stowi_kernel_tile_rows(k->rows - i);
     stowi_kernel_tile_factors f = k->f;
@@ -269,7 +277,8 @@ static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
   float* c = k->c;
   bool is_read = g->b.column == 1 && (g->m <= FEW_ROWS || is_b_close(g));
   for (size_t column = 0; column < g->n; column += k->columns) {
-    k->tiles = narrow_to(tiles, g->n - column);
+    bool is_few = k->a_steps != 0 && g->n - column <= STOWI_KERNEL_FEW_COLUMNS;
+    k->tiles = is_few ? tiles : narrow_to(tiles, g->n - column);
     k->columns = stowi_kernel_smaller(g->n - column, k->tiles->columns);
     k->c = c + column;
     if (g->b_steps != 0) {
@@ -279,10 +288,11 @@ static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
     }
     k->f.b = g->b.data + step * g->b.row + column * g->b.column;
     k->f.b_step = g->b.row;
-    if (!is_read || k->columns != k->tiles->columns) {
-      pack(k->f.b, g->b.column, g->b.row, k->columns, k->tiles->columns, k->steps, packed);
+    if (is_few ? g->b.column != 1 : !is_read || k->columns != k->tiles->columns) {
+      size_t width = is_few ? k->columns : k->tiles->columns;
+      pack(k->f.b, g->b.column, g->b.row, k->columns, width, k->steps, packed);
       k->f.b = packed;
-      k->f.b_step = k->tiles->columns;
+      k->f.b_step = width;
     }
     multiply_panel(k);
   }

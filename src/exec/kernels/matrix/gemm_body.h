@@ -1,8 +1,9 @@
 // What gemm_tile.c compiles once per instruction set and vector width. No guard: it is included
-// with different LANES, NAME, TARGET, HAS_FMA, NARROWER, TURNED and FUSE(a, b, c) each time; the
-// last is a·b + c with one rounding, of vectors. A tile has two vectors in each row, a narrow one
-// only one. With four lanes there are also what takes single columns, and products that take four
-// steps of four columns at once; with IS_NARROW only these and the narrow tile.
+// with different LANES, NAME, TARGET, HAS_FMA, NARROWER, TURNED, FEW and FUSE(a, b, c) each time;
+// the last is a·b + c with one rounding, of vectors, and where FEW is not given it is made. A tile
+// has two vectors in each row, a narrow one only one. With four lanes there are also what takes
+// single columns, and products that take four steps of four columns at once; with IS_NARROW only
+// these and the narrow tile.
 
 typedef float NAME(vector) __attribute__((vector_size(LANES * 4), aligned(4), may_alias));
 
@@ -142,6 +143,61 @@ static TARGET void NAME(stream)(size_t n, size_t depth, const float* a, const fl
 
 TILE_OF(1, narrow_tile)
 
+#if !defined(FEW)
+// Of as many panels at a time as registers have room for. Eight rows are two vectors of four lanes.
+static inline __attribute__((always_inline)) TARGET void NAME(few_of)(size_t panels, size_t columns,
+                                                                      const stowi_kernel_few* w,
+                                                                      const float* const* panel,
+                                                                      float* sums) {
+  enum { PARTS = STOWI_KERNEL_FEW_LANES / LANES };
+  NAME(vector)
+  sum[STOWI_KERNEL_FEW_PANELS * LANES / STOWI_KERNEL_FEW_LANES][STOWI_KERNEL_FEW_COLUMNS * PARTS];
+  for (size_t q = 0; q < panels; ++q) {
+    for (size_t i = 0; i < columns * PARTS; ++i) {
+      sum[q][i] = *(const NAME(vector)*)(sums + (q * columns * PARTS + i) * LANES);
+    }
+  }
+  for (size_t p = 0; p < w->depth; ++p) {
+    const float* from = w->b + (w->b_at != NULL ? w->b_at[p] : p * w->b_step);
+    for (size_t q = 0; q < panels; ++q) {
+      const float* rows = panel[q] + p * w->height;
+      for (size_t j = 0; j < columns; ++j) {
+        NAME(vector) x = from[j] - (NAME(vector)){0};
+        for (size_t v = 0; v < PARTS; ++v) {
+          NAME(vector)* to = &sum[q][j * PARTS + v];
+          *to = FUSE(*(const NAME(vector)*)(rows + v * LANES), x, *to);
+        }
+      }
+    }
+  }
+  for (size_t q = 0; q < panels; ++q) {
+    for (size_t i = 0; i < columns * PARTS; ++i) {
+      *(NAME(vector)*)(sums + (q * columns * PARTS + i) * LANES) = sum[q][i];
+    }
+  }
+}
+
+#define FEW_OF(columns, panels)                                                                 \
+  static NOINLINE TARGET void NAME(few_##columns)(stowi_kernel_few * w) {                       \
+    enum { HERE = (panels)*LANES / STOWI_KERNEL_FEW_LANES };                                    \
+    for (size_t q = 0; q < (panels); q += HERE) {                                               \
+      NAME(few_of)(HERE, columns, w, w->a + q, w->sums + q * columns * STOWI_KERNEL_FEW_LANES); \
+    }                                                                                           \
+  }
+
+FEW_OF(1, 8)
+FEW_OF(2, 4)
+FEW_OF(3, 4)
+FEW_OF(4, 2)
+FEW_OF(5, 2)
+FEW_OF(6, 2)
+
+static const stowi_kernel_few_function NAME(few)[STOWI_KERNEL_FEW_COLUMNS] = {
+    NAME(few_1), NAME(few_2), NAME(few_3), NAME(few_4), NAME(few_5), NAME(few_6)};
+#undef FEW_OF
+#define FEW NAME(few)
+#endif
+
 #if LANES == 4
 // Four steps of four columns, |apart| from each other, added to |sum|.
 static inline __attribute__((always_inline)) TARGET NAME(vector)
@@ -224,7 +280,8 @@ static const stowi_kernel_tiles NAME(tiles) = {.name = STRING(NAME(tiles)),
                                                .narrower = &NAME(narrow),
                                                .stream = NAME(stream),
                                                .turned = TURNED,
-                                               .window = NAME(window)};
+                                               .window = NAME(window),
+                                               .few = FEW};
 #endif
 
 #undef NAME
@@ -234,6 +291,7 @@ static const stowi_kernel_tiles NAME(tiles) = {.name = STRING(NAME(tiles)),
 #undef FUSE
 #undef NARROWER
 #undef TURNED
+#undef FEW
 #undef IS_NARROW
 #undef ROWS_OF
 #undef TILE_OF

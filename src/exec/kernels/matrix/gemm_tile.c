@@ -5,8 +5,11 @@
 // plain C.
 #include "exec/kernels/matrix/gemm_tile.h"
 
+#include <string.h>
+
 #include "exec/kernels/support/fma.h"
 #include "exec/kernels/support/machine.h"
+#include "exec/kernels/support/size.h"
 
 #if defined(__GNUC__)
 
@@ -89,6 +92,7 @@ static inline four fuse_four(four a, four b, four c) {
 #define HAS_FMA true
 #define FUSE(a, b, c) (four) _mm_fmadd_ps((__m128)(a), (__m128)(b), (__m128)(c))
 #define NARROWER avx2_four_column
+#define FEW NULL
 #define IS_NARROW
 #include "exec/kernels/matrix/gemm_body.h"
 
@@ -108,6 +112,7 @@ static inline four fuse_four(four a, four b, four c) {
 #define FUSE(a, b, c) (avx512_vector) _mm512_fmadd_ps((__m512)(a), (__m512)(b), (__m512)(c))
 #define NARROWER avx2_narrow
 #define TURNED avx2_four_turned
+#define FEW avx2_few
 #include "exec/kernels/matrix/gemm_body.h"
 #endif
 
@@ -175,6 +180,29 @@ static void plain_window(size_t count, size_t depth, const float* a, const float
   }
 }
 
+static void plain_few_of(size_t columns, stowi_kernel_few* w) {
+  for (size_t i = 0; i < stowi_kernel_few_panels(columns) * columns; ++i) {
+    float* sums = w->sums + i * STOWI_KERNEL_FEW_LANES;
+    for (size_t p = 0; p < w->depth; ++p) {
+      const float* rows = w->a[i / columns] + p * w->height;
+      float x = w->b[(w->b_at != NULL ? w->b_at[p] : p * w->b_step) + i % columns];
+      for (size_t r = 0; r < w->height; ++r) {
+        sums[r] = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, rows[r], x, sums[r]);
+      }
+    }
+  }
+}
+
+static void plain_few_1(stowi_kernel_few* w) { plain_few_of(1, w); }
+static void plain_few_2(stowi_kernel_few* w) { plain_few_of(2, w); }
+static void plain_few_3(stowi_kernel_few* w) { plain_few_of(3, w); }
+static void plain_few_4(stowi_kernel_few* w) { plain_few_of(4, w); }
+static void plain_few_5(stowi_kernel_few* w) { plain_few_of(5, w); }
+static void plain_few_6(stowi_kernel_few* w) { plain_few_of(6, w); }
+
+static const stowi_kernel_few_function plain_few[STOWI_KERNEL_FEW_COLUMNS] = {
+    plain_few_1, plain_few_2, plain_few_3, plain_few_4, plain_few_5, plain_few_6};
+
 static void plain_column_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
                               float* c, size_t c_row, stowi_kernel_tile_mode mode) {
   plain_tile_of(1, rows, depth, f, c, c_row, mode);
@@ -182,8 +210,9 @@ static void plain_column_tile(size_t rows, size_t depth, const stowi_kernel_tile
 
 static const stowi_kernel_tiles plain_column = {
     .name = "plain_column", .columns = 1, .tile = plain_column_tile};
-static const stowi_kernel_tiles plain_tiles = {
-    "plain_tiles", COLUMNS, plain_tile, &plain_column, plain_stream, plain_turned, plain_window};
+static const stowi_kernel_tiles plain_tiles = {"plain_tiles", COLUMNS,      plain_tile,
+                                               &plain_column, plain_stream, plain_turned,
+                                               plain_window,  plain_few};
 
 #endif
 
@@ -211,7 +240,93 @@ const stowi_kernel_tiles* stowi_kernel_tiles_best(void) {
 }
 
 // ---------------------------------------------------------------------------------------------
+// Few columns
+
+// Between c and the sums of panels, |f->height| rows of each.
+static void load_sums(stowi_kernel_few* f, size_t panels, size_t columns, const float* c,
+                      size_t c_row) {
+  for (size_t i = 0; i < panels * f->height; ++i) {
+    float* sums = f->sums + i / f->height * columns * STOWI_KERNEL_FEW_LANES + i % f->height;
+    for (size_t j = 0; j < columns; ++j) {
+      sums[j * STOWI_KERNEL_FEW_LANES] = c[i * c_row + j];
+    }
+  }
+}
+
+static void store_sums(const stowi_kernel_few* f, size_t panels, size_t columns, float* c,
+                       size_t c_row, bool adds) {
+  for (size_t q = 0; q < panels; ++q) {
+    const float* sums = f->sums + q * columns * STOWI_KERNEL_FEW_LANES;
+    for (size_t r = 0; r < f->height; ++r, c += c_row) {
+      for (size_t j = 0; j < columns; ++j) {
+        float sum = sums[j * STOWI_KERNEL_FEW_LANES + r];
+        c[j] = adds ? c[j] + sum : sum;
+      }
+    }
+  }
+}
+
+// The last steps, behind which a has no eight floats: from a copy that has.
+static void run_rest(stowi_kernel_few_function run, stowi_kernel_few* f, size_t panels, size_t done,
+                     size_t depth) {
+  float rest[STOWI_KERNEL_FEW_PANELS][2 * STOWI_KERNEL_FEW_LANES] = {{0}};
+  for (size_t q = 0; q < panels; ++q) {
+    memcpy(rest[q], f->a[q] + done * f->height, (depth - done) * f->height * sizeof(float));
+    f->a[q] = rest[q];
+  }
+  f->b += f->b_at != NULL ? 0 : done * f->b_step;
+  f->b_at += f->b_at != NULL ? done : 0;
+  f->depth = depth - done;
+  run(f);
+}
+
+// |panels| of the same height, which are |apart|.
+static void run_panels(const stowi_kernel_tiles* tiles, size_t panels, size_t height,
+                       size_t columns, size_t depth, const stowi_kernel_tile_factors* factors,
+                       float* c, size_t c_row, stowi_kernel_tile_mode mode) {
+  stowi_kernel_few_function run = tiles->few[columns - 1];
+  size_t most = stowi_kernel_few_panels(columns);
+  size_t over = (STOWI_KERNEL_FEW_LANES - 1) / height;  // steps with fewer than eight floats
+  size_t left = factors->a_steps - factors->a_first;
+  size_t whole = left > over ? stowi_kernel_smaller(left - over, depth) : 0;
+  for (size_t done = 0; done < panels; done += most) {
+    size_t here = stowi_kernel_smaller(panels - done, most);
+    stowi_kernel_few f = {
+        .height = height, .b = factors->b, .b_step = factors->b_step, .b_at = factors->b_at};
+    float* to = c + done * height * c_row;
+    for (size_t q = 0; q < most; ++q) {  // what is too many is made twice
+      size_t panel = done + stowi_kernel_smaller(q, here - 1);
+      f.a[q] = factors->a + (panel * factors->a_steps + factors->a_first) * height;
+    }
+    if (mode == STOWI_KERNEL_TILE_GO_ON) {
+      load_sums(&f, here, columns, to, c_row);
+    }
+    f.depth = whole;
+    run(&f);
+    if (whole != depth) {
+      run_rest(run, &f, most, whole, depth);
+    }
+    store_sums(&f, here, columns, to, c_row, mode == STOWI_KERNEL_TILE_ADD);
+  }
+}
+
+void stowi_kernel_tiles_run_few(const stowi_kernel_tiles* tiles, size_t rows, size_t columns,
+                                size_t depth, const stowi_kernel_tile_factors* factors, float* c,
+                                size_t c_row, stowi_kernel_tile_mode mode) {
+  size_t panels = rows / STOWI_KERNEL_TILE_ROWS;
+  size_t done = panels * STOWI_KERNEL_TILE_ROWS;
+  run_panels(tiles, panels, STOWI_KERNEL_TILE_ROWS, columns, depth, factors, c, c_row, mode);
+  if (done != rows) {
+    stowi_kernel_tile_factors f = *factors;
+    f.a += done * f.a_steps;
+    run_panels(tiles, 1, rows - done, columns, depth, &f, c + done * c_row, c_row, mode);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
 // Blocks of any size
+
+enum { LEAST_COLUMNS = 8 };  // that narrow tiles take better
 
 static void run_rows(const stowi_kernel_tiles* tiles, size_t rows, size_t columns, size_t depth,
                      stowi_kernel_tile_factors f, float* c, size_t c_row,
@@ -226,10 +341,20 @@ static void run_rows(const stowi_kernel_tiles* tiles, size_t rows, size_t column
   }
 }
 
+// The last of |columns|: no more than are better taken along the rows.
+static size_t few_of(size_t columns) {
+  size_t last = columns % LEAST_COLUMNS;
+  return columns <= STOWI_KERNEL_FEW_COLUMNS ? columns
+         : last <= STOWI_KERNEL_FEW_COLUMNS  ? last
+                                             : 0;
+}
+
 void stowi_kernel_tiles_run(const stowi_kernel_tiles* tiles, size_t rows, size_t columns,
                             size_t depth, const stowi_kernel_tile_factors* factors, float* c,
                             size_t c_row, stowi_kernel_tile_mode mode) {
-  for (size_t done = 0; done < rows;) {
+  size_t few = factors->a_steps == 0 ? 0 : few_of(columns);
+  columns -= few;
+  for (size_t done = 0; done < rows && columns != 0;) {
     size_t height = stowi_kernel_tile_rows(rows - done);
     stowi_kernel_tile_factors f = *factors;
     if (f.a_steps != 0) {
@@ -241,5 +366,10 @@ void stowi_kernel_tiles_run(const stowi_kernel_tiles* tiles, size_t rows, size_t
     }
     run_rows(tiles, height, columns, depth, f, c + done * c_row, c_row, mode);
     done += height;
+  }
+  if (few != 0) {
+    stowi_kernel_tile_factors f = *factors;
+    f.b += columns;
+    stowi_kernel_tiles_run_few(tiles, rows, few, depth, &f, c + columns, c_row, mode);
   }
 }

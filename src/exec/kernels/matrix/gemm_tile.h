@@ -61,6 +61,26 @@ typedef void (*stowi_kernel_window_function)(size_t count, size_t depth, const f
                                              const float* b, const uint32_t* at, float bias,
                                              float* c);
 
+// Few columns of c, with many rows: vectors go along the rows of panels of a, which are read from
+// one end to the other. Eight floats are read at each step, of which |height| count.
+#define STOWI_KERNEL_FEW_COLUMNS 6
+#define STOWI_KERNEL_FEW_LANES 8
+#define STOWI_KERNEL_FEW_PANELS 8
+typedef struct stowi_kernel_few {
+  const float* a[STOWI_KERNEL_FEW_PANELS];  // where each panel's first step begins
+  size_t height, depth;
+  const float* b;  // column j at step p is b[p * b_step + j] or b[b_at[p] + j]
+  size_t b_step;
+  const uint32_t* b_at;
+  // Of each panel, each column: the chains, which go on.
+  float sums[2 * STOWI_KERNEL_FEW_COLUMNS * STOWI_KERNEL_FEW_LANES];
+} stowi_kernel_few;
+typedef void (*stowi_kernel_few_function)(stowi_kernel_few* few);
+// Of |columns|, with how many panels at a time.
+static inline size_t stowi_kernel_few_panels(size_t columns) {
+  return columns == 1 ? STOWI_KERNEL_FEW_PANELS : columns <= 3 ? 4 : 2;
+}
+
 typedef struct stowi_kernel_tiles {
   const char* name;
   size_t columns;  // of a tile
@@ -70,6 +90,7 @@ typedef struct stowi_kernel_tiles {
   stowi_kernel_stream_function stream;
   stowi_kernel_turned_function turned;
   stowi_kernel_window_function window;
+  const stowi_kernel_few_function* few;  // of 1, 2, … columns
 } stowi_kernel_tiles;
 
 // All that this processor has, the plainest first; NULL from some |i| on.
@@ -81,6 +102,11 @@ const stowi_kernel_tiles* stowi_kernel_tiles_best(void);
 void stowi_kernel_tiles_run(const stowi_kernel_tiles* tiles, size_t rows, size_t columns,
                             size_t depth, const stowi_kernel_tile_factors* factors, float* c,
                             size_t c_row, stowi_kernel_tile_mode mode);
+
+// The same for at most STOWI_KERNEL_FEW_COLUMNS columns and a that is packed.
+void stowi_kernel_tiles_run_few(const stowi_kernel_tiles* tiles, size_t rows, size_t columns,
+                                size_t depth, const stowi_kernel_tile_factors* factors, float* c,
+                                size_t c_row, stowi_kernel_tile_mode mode);
 
 // ---------------------------------------------------------------------------------------------
 // A product by given inner loops, so that tests can compare all of them.
