@@ -286,6 +286,12 @@ static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
       multiply_panel(k);
       continue;
     }
+    if (g->b_at != NULL) {
+      k->f.b = g->b.data + column;
+      k->f.b_at = g->b_at + step;
+      multiply_panel(k);
+      continue;
+    }
     k->f.b = g->b.data + step * g->b.row + column * g->b.column;
     k->f.b_step = g->b.row;
     if (is_few ? g->b.column != 1 : !is_read || k->columns != k->tiles->columns) {
@@ -413,7 +419,10 @@ static void clear(const stowi_kernel_gemm* g) {
   }
 }
 
-static bool is_packed(const stowi_kernel_gemm* g) { return g->a_steps != 0 || g->b_steps != 0; }
+// Or read in another way than by strides.
+static bool is_packed(const stowi_kernel_gemm* g) {
+  return g->a_steps != 0 || g->b_steps != 0 || g->b_at != NULL;
+}
 
 // A product with one column is, turned around, one with one row; factors of a product may change
 // places, but alpha belongs to a.
@@ -541,7 +550,8 @@ uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t worker
 
 // With packed factors: what is packed needs no room.
 static uint64_t blocks_size(const stowi_kernel_gemm* g) {
-  size_t b = g->b_steps != 0 ? 0 : stowi_kernel_smaller(g->k, DEPTH) * STOWI_KERNEL_TILE_COLUMNS;
+  bool is_ready = g->b_steps != 0 || g->b_at != NULL;
+  size_t b = is_ready ? 0 : stowi_kernel_smaller(g->k, DEPTH) * STOWI_KERNEL_TILE_COLUMNS;
   return (floats_of_packed_a(g) + b) * sizeof(float);
 }
 
