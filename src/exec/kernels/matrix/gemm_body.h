@@ -139,6 +139,78 @@ static TARGET void NAME(stream)(size_t n, size_t depth, const float* a, const fl
     NAME(stream_of)(n, depth, a, b, b_row, c, goes_on);
   }
 }
+
+static inline __attribute__((always_inline)) TARGET void NAME(direct_of)(
+    size_t stride, size_t rows, const stowi_kernel_direct* d) {
+  NAME(vector) sum[2 * STOWI_KERNEL_TILE_ROWS][2] = {{{0}}};
+  size_t a_step = d->a_step * sizeof(float);
+  size_t a_row = d->a_row;
+  size_t a_panel = d->a_panel;
+  size_t channel = d->channel_size * sizeof(float);
+  __asm__("" : "+r"(a_step));
+  const char* a = (const char*)d->a;
+  const char* a_end = a + d->depth * a_step;
+  // Windows may begin before x: these are not pointers.
+  uintptr_t x = (uintptr_t)d->x + (uintptr_t)d->begin[0] * sizeof(float);
+  uintptr_t next = (uintptr_t)(d->begin[1] - d->begin[0]) * sizeof(float);
+  const stowi_kernel_tap* tap = d->taps + d->tap;
+  const stowi_kernel_tap* last = d->taps + d->tap_count - 1;
+  size_t back = d->tap_count - 1;
+  for (; a != a_end; a += a_step) {
+    NAME(vector) b[2];
+    for (size_t v = 0; v < 2; ++v) {
+      const float* from = (const float*)(x + tap->offset * sizeof(float) + (v == 0 ? 0 : next));
+      uint32_t mask = tap->masks[v];
+      b[v] = stride == 1 ? LOAD_SOME(from, mask)
+                         : PICK_EVEN(LOAD_SOME(from, mask), LOAD_SOME(from + LANES, mask >> LANES));
+    }
+    UNROLL for (size_t i = 0; i < rows; ++i) {
+      size_t at = i / STOWI_KERNEL_TILE_ROWS * a_panel + i % STOWI_KERNEL_TILE_ROWS * a_row;
+      NAME(vector) w = ((const float*)a)[at] - (NAME(vector)){0};
+      for (size_t v = 0; v < 2; ++v) {
+        sum[i][v] = FUSE(b[v], w, sum[i][v]);
+      }
+    }
+    x += tap == last ? channel : 0;
+    tap = tap == last ? tap - back : tap + 1;
+  }
+  bool adds = d->adds;
+  UNROLL for (size_t i = 0; i < rows; ++i) {
+    if (adds) {
+      sum[i][0] += LOAD_SOME(d->c[0] + i * d->c_row, d->ends[0]);
+      sum[i][1] += LOAD_SOME(d->c[1] + i * d->c_row, d->ends[1]);
+    }
+  }
+  UNROLL for (size_t i = 0; i < rows; ++i) {
+    STORE_SOME(d->c[0] + i * d->c_row, d->ends[0], sum[i][0]);
+    STORE_SOME(d->c[1] + i * d->c_row, d->ends[1], sum[i][1]);
+  }
+}
+
+#define DIRECT_OF(stride, rows)                                                              \
+  static NOINLINE TARGET void NAME(direct_##stride##_##rows)(const stowi_kernel_direct* d) { \
+    NAME(direct_of)(stride, rows, d);                                                        \
+  }
+#define DIRECT(stride)                                                                        \
+  DIRECT_OF(stride, 1)                                                                        \
+  DIRECT_OF(stride, 2)                                                                        \
+  DIRECT_OF(stride, 3)                                                                        \
+  DIRECT_OF(stride, 4)                                                                        \
+  DIRECT_OF(stride, 5)                                                                        \
+  DIRECT_OF(stride, 6)                                                                        \
+  static const stowi_kernel_direct_function NAME(direct_##stride)[STOWI_KERNEL_TILE_ROWS] = { \
+      NAME(direct_##stride##_1), NAME(direct_##stride##_2), NAME(direct_##stride##_3),        \
+      NAME(direct_##stride##_4), NAME(direct_##stride##_5), NAME(direct_##stride##_6)};
+DIRECT(1)
+DIRECT(2)
+#if LANES == 16
+DIRECT_OF(2, 12)
+#define HIGH NAME(direct_2_12)
+#else
+#define HIGH NULL
+#endif
+#undef DIRECT
+#undef DIRECT_OF
 #endif
 
 TILE_OF(1, narrow_tile)
@@ -281,7 +353,10 @@ static const stowi_kernel_tiles NAME(tiles) = {.name = STRING(NAME(tiles)),
                                                .stream = NAME(stream),
                                                .turned = TURNED,
                                                .window = NAME(window),
-                                               .few = FEW};
+                                               .few = FEW,
+                                               .direct = {NAME(direct_1), NAME(direct_2)},
+                                               .high_direct = HIGH};
+#undef HIGH
 #endif
 
 #undef NAME
@@ -292,6 +367,9 @@ static const stowi_kernel_tiles NAME(tiles) = {.name = STRING(NAME(tiles)),
 #undef NARROWER
 #undef TURNED
 #undef FEW
+#undef LOAD_SOME
+#undef STORE_SOME
+#undef PICK_EVEN
 #undef IS_NARROW
 #undef ROWS_OF
 #undef TILE_OF

@@ -17,6 +17,11 @@
 #define STRING(text) STRING_OF(text)
 
 #define NOINLINE __attribute__((noinline))
+#if defined(__clang__)
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 12")
+#endif
 
 typedef void (*tile_of_rows)(size_t depth, const stowi_kernel_tile_factors* f, float* c,
                              size_t c_row, stowi_kernel_tile_mode mode);
@@ -74,6 +79,23 @@ static inline four fuse_four(four a, four b, four c) {
 }
 #endif
 
+// The elements of a vector whose bits are set, 0 for the others; only these are read and written.
+static inline four load_some(const float* from, uint32_t mask) {
+  four some;
+  for (size_t i = 0; i < 4; ++i) {
+    some[i] = (mask >> i & 1) != 0 ? from[i] : 0;
+  }
+  return some;
+}
+
+static inline void store_some(float* to, uint32_t mask, four some) {
+  for (size_t i = 0; i < 4; ++i) {
+    if ((mask >> i & 1) != 0) {
+      to[i] = some[i];
+    }
+  }
+}
+
 #define NAME(name) plain_##name
 #define TARGET
 #define LANES 4
@@ -81,6 +103,9 @@ static inline four fuse_four(four a, four b, four c) {
 #define FUSE(a, b, c) fuse_four(a, b, c)
 #define NARROWER plain_column
 #define TURNED plain_turned
+#define LOAD_SOME(from, mask) load_some(from, mask)
+#define STORE_SOME(to, mask, some) store_some(to, mask, some)
+#define PICK_EVEN(low, high) SHUFFLE(low, high, 0, 2, 4, 6)
 #include "exec/kernels/matrix/gemm_body.h"
 
 #if defined(STOWI_KERNEL_X86)
@@ -96,6 +121,23 @@ static inline four fuse_four(four a, four b, four c) {
 #define IS_NARROW
 #include "exec/kernels/matrix/gemm_body.h"
 
+typedef float eight __attribute__((vector_size(32), aligned(4), may_alias));
+#define AVX2 __attribute__((target("avx2,fma"), always_inline))
+static inline AVX2 __m256i lanes_of(uint32_t mask) {
+  __m256i bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+  return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32((int)mask), bits), bits);
+}
+static inline AVX2 eight load_eight(const float* from, uint32_t mask) {
+  return (eight)_mm256_maskload_ps(from, lanes_of(mask));
+}
+static inline AVX2 void store_eight(float* to, uint32_t mask, eight some) {
+  _mm256_maskstore_ps(to, lanes_of(mask), (__m256)some);
+}
+static inline AVX2 eight pick_eight(eight low, eight high) {
+  __m256 mixed = _mm256_shuffle_ps((__m256)low, (__m256)high, 0x88);
+  return (eight)_mm256_permute4x64_epi64((__m256i)mixed, 0xd8);
+}
+
 #define NAME(name) avx2_##name
 #define TARGET __attribute__((target("avx2,fma")))
 #define LANES 8
@@ -103,7 +145,23 @@ static inline four fuse_four(four a, four b, four c) {
 #define FUSE(a, b, c) (avx2_vector) _mm256_fmadd_ps((__m256)(a), (__m256)(b), (__m256)(c))
 #define NARROWER avx2_four_narrow
 #define TURNED avx2_four_turned
+#define LOAD_SOME(from, mask) load_eight(from, mask)
+#define STORE_SOME(to, mask, some) store_eight(to, mask, some)
+#define PICK_EVEN(low, high) pick_eight(low, high)
 #include "exec/kernels/matrix/gemm_body.h"
+
+typedef float sixteen __attribute__((vector_size(64), aligned(4), may_alias));
+#define AVX512 __attribute__((target("avx512f,avx2,fma"), always_inline))
+static inline AVX512 sixteen load_sixteen(const float* from, uint32_t mask) {
+  return (sixteen)_mm512_maskz_loadu_ps((__mmask16)mask, from);
+}
+static inline AVX512 void store_sixteen(float* to, uint32_t mask, sixteen some) {
+  _mm512_mask_storeu_ps(to, (__mmask16)mask, (__m512)some);
+}
+static inline AVX512 sixteen pick_sixteen(sixteen low, sixteen high) {
+  __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+  return (sixteen)_mm512_permutex2var_ps((__m512)low, even, (__m512)high);
+}
 
 #define NAME(name) avx512_##name
 #define TARGET __attribute__((target("avx512f,avx2,fma")))
@@ -113,6 +171,9 @@ static inline four fuse_four(four a, four b, four c) {
 #define NARROWER avx2_narrow
 #define TURNED avx2_four_turned
 #define FEW avx2_few
+#define LOAD_SOME(from, mask) load_sixteen(from, mask)
+#define STORE_SOME(to, mask, some) store_sixteen(to, mask, some)
+#define PICK_EVEN(low, high) pick_sixteen(low, high)
 #include "exec/kernels/matrix/gemm_body.h"
 #endif
 
@@ -202,6 +263,48 @@ static void plain_few_6(stowi_kernel_few* w) { plain_few_of(6, w); }
 
 static const stowi_kernel_few_function plain_few[STOWI_KERNEL_FEW_COLUMNS] = {
     plain_few_1, plain_few_2, plain_few_3, plain_few_4, plain_few_5, plain_few_6};
+
+static void plain_direct_of(size_t stride, size_t rows, const stowi_kernel_direct* d) {
+  for (size_t i = 0; i < rows * COLUMNS; ++i) {
+    size_t lane = i % (COLUMNS / 2);
+    size_t v = i / (COLUMNS / 2) % 2;
+    float* to = d->c[v] + i / COLUMNS * d->c_row + lane;
+    const float* x = d->x;
+    size_t tap = d->tap;
+    float sum = 0;
+    for (size_t p = 0; p < d->depth && (d->ends[v] >> lane & 1) != 0; ++p) {
+      const stowi_kernel_tap* t = &d->taps[tap];
+      ptrdiff_t at = d->begin[v] + (ptrdiff_t)(t->offset + lane * stride);
+      float b = (t->masks[v] >> lane * stride & 1) != 0 ? x[at] : 0;
+      float a = d->a[i / COLUMNS * d->a_row + p * d->a_step];
+      sum = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, b, a, sum);
+      if (++tap == d->tap_count) {
+        tap = 0;
+        x += d->channel_size;
+      }
+    }
+    if ((d->ends[v] >> lane & 1) != 0) {
+      *to = d->adds ? sum + *to : sum;
+    }
+  }
+}
+
+#define DIRECT_OF(stride, rows)                                                   \
+  static void plain_direct_##stride##_##rows(const stowi_kernel_direct* direct) { \
+    plain_direct_of(stride, rows, direct);                                        \
+  }
+#define DIRECT(stride)                                                                        \
+  DIRECT_OF(stride, 1)                                                                        \
+  DIRECT_OF(stride, 2)                                                                        \
+  DIRECT_OF(stride, 3)                                                                        \
+  DIRECT_OF(stride, 4)                                                                        \
+  DIRECT_OF(stride, 5)                                                                        \
+  DIRECT_OF(stride, 6)                                                                        \
+  static const stowi_kernel_direct_function plain_direct_##stride[STOWI_KERNEL_TILE_ROWS] = { \
+      plain_direct_##stride##_1, plain_direct_##stride##_2, plain_direct_##stride##_3,        \
+      plain_direct_##stride##_4, plain_direct_##stride##_5, plain_direct_##stride##_6};
+DIRECT(1)
+DIRECT(2)
 
 static void plain_column_tile(size_t rows, size_t depth, const stowi_kernel_tile_factors* f,
                               float* c, size_t c_row, stowi_kernel_tile_mode mode) {

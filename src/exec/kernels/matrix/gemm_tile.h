@@ -81,6 +81,33 @@ static inline size_t stowi_kernel_few_panels(size_t columns) {
   return columns == 1 ? STOWI_KERNEL_FEW_PANELS : columns <= 3 ? 4 : 2;
 }
 
+// Windows read where they lie (spatial/conv_direct.c): a tile of two vectors of positions, which
+// may be far apart. Step (channel, tap) reads, for vector v, the elements from x + begin[v] + the
+// tap's offset + channel · channel_size on; those that are padding are 0 and not read.
+#define STOWI_KERNEL_DIRECT_TAPS 128
+typedef struct stowi_kernel_tap {
+  uint32_t offset;
+  // Of each vector, which elements are no padding, the lowest bit for the first one. With stride 2
+  // there are twice as many, and the bits of those that positions skip are 0.
+  uint32_t masks[2];
+} stowi_kernel_tap;
+typedef struct stowi_kernel_direct {
+  const float* x;  // of the first step's channel
+  size_t channel_size;
+  const stowi_kernel_tap* taps;
+  size_t tap_count, tap;  // of a channel; of the first step
+  ptrdiff_t begin[2];
+  const float* a;  // row i at step p is a[i / 6 * a_panel + i % 6 * a_row + p * a_step]
+  size_t a_panel, a_row, a_step;
+  size_t depth;
+  float* c[2];       // first row, for each vector
+  uint32_t ends[2];  // a bit for each position
+  size_t c_row;
+  bool adds;  // to what c holds
+} stowi_kernel_direct;
+// Of 1, 2, … rows.
+typedef void (*stowi_kernel_direct_function)(const stowi_kernel_direct* direct);
+
 typedef struct stowi_kernel_tiles {
   const char* name;
   size_t columns;  // of a tile
@@ -90,7 +117,9 @@ typedef struct stowi_kernel_tiles {
   stowi_kernel_stream_function stream;
   stowi_kernel_turned_function turned;
   stowi_kernel_window_function window;
-  const stowi_kernel_few_function* few;  // of 1, 2, … columns
+  const stowi_kernel_few_function* few;           // of 1, 2, … columns
+  const stowi_kernel_direct_function* direct[2];  // with stride 1 and 2
+  stowi_kernel_direct_function high_direct;       // of twice as many rows, with stride 2, or NULL
 } stowi_kernel_tiles;
 
 // All that this processor has, the plainest first; NULL from some |i| on.

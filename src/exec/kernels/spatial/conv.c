@@ -54,7 +54,7 @@ typedef struct planes {
 typedef struct job {
   const stowi_kernel_conv* c;
   const float* weights;
-  bool is_direct;        // no panel: x is the factor
+  bool is_pointwise;     // no panel: x is the factor
   bool is_half;          // y is made in f32 first
   stowi_kernel_slide w;  // the window, in two dims at least
   planes planes;
@@ -72,7 +72,7 @@ static size_t round_up(size_t n, size_t step) { return (n + step - 1) / step * s
 // Sizes
 
 // Whether x is the factor as it is.
-static bool is_direct(const stowi_kernel_conv* c) {
+static bool is_pointwise(const stowi_kernel_conv* c) {
   return !stowi_kernel_conv_is_half(c) && stowi_kernel_slide_is_pointwise(&c->window);
 }
 
@@ -87,7 +87,7 @@ static uint64_t panel_floats(const stowi_kernel_conv* c) {
 }
 
 static uint64_t panel_size(const stowi_kernel_conv* c) {
-  return is_direct(c) ? 0 : stowi_kernel_align64(panel_floats(c) * sizeof(float));
+  return is_pointwise(c) ? 0 : stowi_kernel_align64(panel_floats(c) * sizeof(float));
 }
 
 // The result in f32, of all channels of a group in a block, where it is of another dtype.
@@ -114,8 +114,8 @@ static uint64_t product_size(const stowi_kernel_conv* c) {
                             .a.column = 1,
                             .alpha = 1,
                             .a_steps = c->is_packed ? c->depth : 0,
-                            .b_at = is_direct(c) ? NULL : &anywhere};
-  return c->is_packed || !is_direct(c)
+                            .b_at = is_pointwise(c) ? NULL : &anywhere};
+  return c->is_packed || !is_pointwise(c)
              ? stowi_kernel_gemm_packed_scratch(&gemm, 1)
              : stowi_kernel_gemm_scratch(c->out_channels, positions, c->depth, 1, 0);
 }
@@ -420,7 +420,7 @@ static void load_windows(const job* j, const part* p, size_t x_first, float* pan
                          stowi_kernel_gemm* gemm, uint32_t* table) {
   const stowi_kernel_conv* c = j->c;
   size_t step = gemm->first_step;
-  if (j->is_direct) {
+  if (j->is_pointwise) {
     gemm->b.data = (const float*)c->x->data + x_first + p->first;
     gemm->b.row = c->window.in_count;
     gemm->b.column = 1;
@@ -497,7 +497,7 @@ static stowi_kernel_slide in_two_dims(const stowi_kernel_slide* w) {
 static void divide(job* j) {
   const stowi_kernel_conv* c = j->c;
   size_t count = c->window.out_count;
-  if (j->is_direct) {
+  if (j->is_pointwise) {
     size_t blocks = (count + MOST_POSITIONS / 2 - 1) / (MOST_POSITIONS / 2);
     j->positions = round_up((count + blocks - 1) / blocks, STEP);
     j->blocks = (count + j->positions - 1) / j->positions;
@@ -517,7 +517,7 @@ static void conv_panel(stowi_kernel_conv* c) {
   if (stow_tensor_elements(c->y) == 0) {
     return;
   }
-  j.is_direct = is_direct(c) || c->depth == 0;
+  j.is_pointwise = is_pointwise(c) || c->depth == 0;
   j.w = in_two_dims(&c->window);
   divide(&j);
   j.scratch = (unsigned char*)c->call->scratch + weights_size(c);
@@ -581,8 +581,12 @@ void stowi_kernel_conv_pack(const stow_kernel_call* call, size_t k, void* out) {
 }
 
 static uint64_t variant_size(const stowi_kernel_conv* c, uint32_t variant) {
-  return variant == 0 ? conv_panel_scratch(c)
-                      : stowi_kernel_conv_lean_size(c, (stowi_kernel_conv_room)variant);
+  if (variant == 0) {
+    return conv_panel_scratch(c);
+  }
+  return stowi_kernel_conv_is_direct(c)
+             ? 0
+             : stowi_kernel_conv_lean_size(c, (stowi_kernel_conv_room)variant);
 }
 
 // Of the variants up to the call's the one that needs least, and how much.
@@ -612,6 +616,8 @@ static void conv_products(stowi_kernel_conv* c) {
   uint32_t variant = variant_of(c, &size);
   if (variant == 0) {
     conv_panel(c);
+  } else if (stowi_kernel_conv_is_direct(c)) {
+    stowi_kernel_conv_direct(c);
   } else {
     stowi_kernel_conv_lean(c, (stowi_kernel_conv_room)variant);
   }
