@@ -141,13 +141,11 @@ static TARGET void NAME(stream)(size_t n, size_t depth, const float* a, const fl
 }
 
 static inline __attribute__((always_inline)) TARGET void NAME(direct_of)(
-    size_t stride, size_t rows, const stowi_kernel_direct* d) {
+    size_t stride, size_t rows, const stowi_kernel_direct* d, size_t a_row, size_t a_step) {
   NAME(vector) sum[2 * STOWI_KERNEL_TILE_ROWS][2] = {{{0}}};
-  size_t a_step = d->a_step * sizeof(float);
-  size_t a_row = d->a_row;
+  a_step *= sizeof(float);
   size_t a_panel = d->a_panel;
   size_t channel = d->channel_size * sizeof(float);
-  __asm__("" : "+r"(a_step));
   const char* a = (const char*)d->a;
   const char* a_end = a + d->depth * a_step;
   // Windows may begin before x: these are not pointers.
@@ -165,8 +163,8 @@ static inline __attribute__((always_inline)) TARGET void NAME(direct_of)(
                          : PICK_EVEN(LOAD_SOME(from, mask), LOAD_SOME(from + LANES, mask >> LANES));
     }
     UNROLL for (size_t i = 0; i < rows; ++i) {
-      size_t at = i / STOWI_KERNEL_TILE_ROWS * a_panel + i % STOWI_KERNEL_TILE_ROWS * a_row;
-      NAME(vector) w = ((const float*)a)[at] - (NAME(vector)){0};
+      size_t which = i / STOWI_KERNEL_TILE_ROWS * a_panel + i % STOWI_KERNEL_TILE_ROWS * a_row;
+      NAME(vector) w = ((const float*)a)[which] - (NAME(vector)){0};
       for (size_t v = 0; v < 2; ++v) {
         sum[i][v] = FUSE(b[v], w, sum[i][v]);
       }
@@ -174,11 +172,15 @@ static inline __attribute__((always_inline)) TARGET void NAME(direct_of)(
     x += tap == last ? channel : 0;
     tap = tap == last ? tap - back : tap + 1;
   }
+  const float* bias = d->bias;
   bool adds = d->adds;
   UNROLL for (size_t i = 0; i < rows; ++i) {
     if (adds) {
       sum[i][0] += LOAD_SOME(d->c[0] + i * d->c_row, d->ends[0]);
       sum[i][1] += LOAD_SOME(d->c[1] + i * d->c_row, d->ends[1]);
+    } else if (bias != NULL) {
+      sum[i][0] += bias[i];
+      sum[i][1] += bias[i];
     }
   }
   UNROLL for (size_t i = 0; i < rows; ++i) {
@@ -187,9 +189,13 @@ static inline __attribute__((always_inline)) TARGET void NAME(direct_of)(
   }
 }
 
+// Steps are hidden: gcc would make another loop for steps of one float, and then copy the sums to
+// memory in both.
 #define DIRECT_OF(stride, rows)                                                              \
   static NOINLINE TARGET void NAME(direct_##stride##_##rows)(const stowi_kernel_direct* d) { \
-    NAME(direct_of)(stride, rows, d);                                                        \
+    size_t a_step = d->a_step;                                                               \
+    __asm__("" : "+r"(a_step));                                                              \
+    NAME(direct_of)(stride, rows, d, d->a_row, a_step);                                      \
   }
 #define DIRECT(stride)                                                                        \
   DIRECT_OF(stride, 1)                                                                        \
@@ -204,10 +210,19 @@ static inline __attribute__((always_inline)) TARGET void NAME(direct_of)(
 DIRECT(1)
 DIRECT(2)
 #if LANES == 16
-DIRECT_OF(2, 12)
-#define HIGH NAME(direct_2_12)
+// With 32 registers there is room for two panels.
+#define HIGH_OF(stride)                                                                \
+  static NOINLINE TARGET void NAME(high_##stride)(const stowi_kernel_direct* d) {      \
+    NAME(direct_of)(stride, 2 * STOWI_KERNEL_TILE_ROWS, d, 1, STOWI_KERNEL_TILE_ROWS); \
+  }
+HIGH_OF(1)
+HIGH_OF(2)
+#undef HIGH_OF
+#define HIGH \
+  { NAME(high_1), NAME(high_2) }
 #else
-#define HIGH NULL
+#define HIGH \
+  { NULL, NULL }
 #endif
 #undef DIRECT
 #undef DIRECT_OF

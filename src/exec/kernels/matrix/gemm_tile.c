@@ -264,28 +264,28 @@ static void plain_few_6(stowi_kernel_few* w) { plain_few_of(6, w); }
 static const stowi_kernel_few_function plain_few[STOWI_KERNEL_FEW_COLUMNS] = {
     plain_few_1, plain_few_2, plain_few_3, plain_few_4, plain_few_5, plain_few_6};
 
+static float window_of(const stowi_kernel_direct* d, size_t step, size_t v, size_t at) {
+  size_t from = d->tap + step;
+  const stowi_kernel_tap* tap = &d->taps[from % d->tap_count];
+  const float* x = d->x + from / d->tap_count * d->channel_size;
+  return (tap->masks[v] >> at & 1) != 0 ? x[d->begin[v] + (ptrdiff_t)(tap->offset + at)] : 0;
+}
+
 static void plain_direct_of(size_t stride, size_t rows, const stowi_kernel_direct* d) {
   for (size_t i = 0; i < rows * COLUMNS; ++i) {
     size_t lane = i % (COLUMNS / 2);
     size_t v = i / (COLUMNS / 2) % 2;
-    float* to = d->c[v] + i / COLUMNS * d->c_row + lane;
-    const float* x = d->x;
-    size_t tap = d->tap;
+    size_t row = i / COLUMNS;
+    float* to = d->c[v] + row * d->c_row + lane;
     float sum = 0;
-    for (size_t p = 0; p < d->depth && (d->ends[v] >> lane & 1) != 0; ++p) {
-      const stowi_kernel_tap* t = &d->taps[tap];
-      ptrdiff_t at = d->begin[v] + (ptrdiff_t)(t->offset + lane * stride);
-      float b = (t->masks[v] >> lane * stride & 1) != 0 ? x[at] : 0;
-      float a = d->a[i / COLUMNS * d->a_row + p * d->a_step];
-      sum = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, b, a, sum);
-      if (++tap == d->tap_count) {
-        tap = 0;
-        x += d->channel_size;
-      }
+    if ((d->ends[v] >> lane & 1) == 0) {
+      continue;
     }
-    if ((d->ends[v] >> lane & 1) != 0) {
-      *to = d->adds ? sum + *to : sum;
+    for (size_t p = 0; p < d->depth; ++p) {
+      float a = d->a[row * d->a_row + p * d->a_step];
+      sum = stowi_kernel_fma(STOWI_KERNEL_HAS_FMA, window_of(d, p, v, lane * stride), a, sum);
     }
+    *to = d->adds ? *to + sum : d->bias != NULL ? d->bias[row] + sum : sum;
   }
 }
 

@@ -13,8 +13,9 @@
 #include "exec/kernels/support/size.h"
 
 enum {
-  TILES = 16,        // in a block of positions
-  BLOCK_ROWS = 252,  // of weights, whole panels, that stay in the second-level cache
+  TILES = 16,  // in a block of positions
+  BLOCK_ROWS =
+      252,  // of weights, whole panels, with 256 steps: they stay in the second-level cache
   SHARED_ROWS = 60,  // the same, if several workers share the work
 };
 
@@ -28,6 +29,8 @@ typedef struct image {
   size_t inside[2][2];  // rows and columns [first, end) whose windows have no padding
   const float* x;
   const float* weights;
+  const float* bias;  // NULL: there is none, or y is begun
+  bool is_begun;
   float* y;
 } image;
 
@@ -171,27 +174,29 @@ static void run_tile(const image* m, const stowi_kernel_direct* tile, size_t row
                      size_t step) {
   const stowi_kernel_conv* c = m->c;
   stowi_kernel_direct d = *tile;
-  stowi_kernel_direct_function high = m->stride == 2 ? m->tiles->high_direct : NULL;
+  stowi_kernel_direct_function high = c->is_packed ? m->tiles->high_direct[m->stride - 1] : NULL;
   d.c[0] += row * d.c_row;
   d.c[1] += row * d.c_row;
+  d.bias += d.bias == NULL ? 0 : row;
+  d.a_row = c->is_packed ? 1 : c->depth;
+  d.a_panel = STOWI_KERNEL_TILE_ROWS * c->depth;
   for (size_t done = 0; done < rows;) {
     bool is_high = high != NULL && rows - done >= 2 * STOWI_KERNEL_TILE_ROWS;
     size_t height = stowi_kernel_tile_rows(rows - done);
-    d.a = m->weights + (row + done) * c->depth + step * (c->is_packed ? height : 1);
-    d.a_row = c->is_packed ? 1 : c->depth;
     d.a_step = c->is_packed ? height : 1;
-    d.a_panel = STOWI_KERNEL_TILE_ROWS * c->depth;
+    d.a = m->weights + (row + done) * c->depth + step * d.a_step;
     (is_high ? high : m->tiles->direct[m->stride - 1][height - 1])(&d);
     height *= is_high ? 2 : 1;
     d.c[0] += height * d.c_row;
     d.c[1] += height * d.c_row;
+    d.bias += d.bias == NULL ? 0 : height;
     done += height;
   }
 }
 
-// Channels [row, row + rows) at the vectors [begin, end).
-static void run_block(const image* m, size_t row, size_t rows, size_t begin, size_t end,
-                      bool is_begun) {
+// Channels [row, row + rows) at the vectors [begin, end): a chain of all, so that what it reads of
+// x stays in the first-level cache for all channels.
+static void run_block(const image* m, size_t row, size_t rows, size_t begin, size_t end) {
   const stowi_kernel_conv* c = m->c;
   const stowi_kernel_slide* w = &c->window;
   stowi_kernel_tap taps[STOWI_KERNEL_DIRECT_TAPS];
@@ -205,8 +210,9 @@ static void run_block(const image* m, size_t row, size_t rows, size_t begin, siz
         .tap_count = w->taps,
         .tap = step % w->taps,
         .depth = stowi_kernel_smaller(c->depth - step, STOWI_KERNEL_GEMM_CHAIN),
+        .bias = step == 0 ? m->bias : NULL,
         .c_row = w->out_count,
-        .adds = is_begun || step != 0};
+        .adds = step != 0 || m->is_begun};
     for (size_t done = 0; done < rows; done += BLOCK_ROWS) {
       for (size_t segment = begin; segment < end; segment += 2) {
         place_tile(m, segment, &d, taps, before);
@@ -267,11 +273,14 @@ static void run_blocks(void* user, size_t begin, size_t end, uint32_t worker) {
     p.first = segment_at(&m, first, &count);
     p.count -= p.first;
     float* to = (float*)c->y->data + stowi_kernel_conv_at(c, &p, 0);
-    bool is_begun = stowi_kernel_conv_begin(c, &p, to, w->out_count);
+    m.bias = c->addend == NULL && c->bias != NULL
+                 ? (const float*)c->bias->data + p.group * c->out_channels
+                 : NULL;
+    m.is_begun = m.bias == NULL && stowi_kernel_conv_begin(c, &p, to, w->out_count);
     m.x = (const float*)c->x->data + which * c->in_channels * w->in_count;
     m.weights = (const float*)c->w->data + p.group * c->out_channels * c->depth;
     m.y = (float*)c->y->data + which * c->out_channels * w->out_count;
-    run_block(&m, p.row, p.rows, first, next, is_begun);
+    run_block(&m, p.row, p.rows, first, next);
   }
 }
 
