@@ -581,10 +581,8 @@ void stowi_kernel_conv_pack(const stow_kernel_call* call, size_t k, void* out) {
 }
 
 static uint64_t variant_size(const stowi_kernel_conv* c, uint32_t variant) {
-  if (variant == 0) {
-    return conv_panel_scratch(c);
-  }
-  return stowi_kernel_conv_is_direct(c)
+  return variant == 0 ? conv_panel_scratch(c)
+         : stowi_kernel_conv_is_direct(c)
              ? 0
              : stowi_kernel_conv_lean_size(c, (stowi_kernel_conv_room)variant);
 }
@@ -614,10 +612,10 @@ uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c) {
 static void conv_products(stowi_kernel_conv* c) {
   uint64_t size;
   uint32_t variant = variant_of(c, &size);
-  if (variant == 0) {
-    conv_panel(c);
-  } else if (stowi_kernel_conv_is_direct(c)) {
+  if (stowi_kernel_conv_is_direct(c) && (variant != 0 || stowi_kernel_conv_is_spread(c))) {
     stowi_kernel_conv_direct(c);
+  } else if (variant == 0) {
+    conv_panel(c);
   } else {
     stowi_kernel_conv_lean(c, (stowi_kernel_conv_room)variant);
   }

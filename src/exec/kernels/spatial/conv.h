@@ -40,6 +40,10 @@ stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
 
 // Whether x is read where it lies: f32, windows of up to 128 taps, with stride 1 or 2 along rows.
 bool stowi_kernel_conv_is_direct(const stowi_kernel_conv* c);
+// Whether that is as fast as copying: it does not matter where rows end, as the result has as many
+// columns as x, and the channels of x lie such that they do not compete for the same sets of a
+// cache.
+bool stowi_kernel_conv_is_spread(const stowi_kernel_conv* c);
 void stowi_kernel_conv_direct(stowi_kernel_conv* c);
 
 // ---------------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@
 enum {
   TILES = 16,  // in a block of positions
   BLOCK_ROWS =
-      252,  // of weights, whole panels, with 256 steps: they stay in the second-level cache
+      252,       // of weights, whole panels, with 256 steps: they stay in the second-level cache
+  SPREAD = 128,  // floats: channels that are a multiple of it apart have few sets of a cache
   SHARED_ROWS = 60,  // the same, if several workers share the work
 };
 
@@ -57,6 +58,10 @@ bool stowi_kernel_conv_is_direct(const stowi_kernel_conv* c) {
   }
   return !stowi_kernel_conv_is_half(c) && !stowi_kernel_slide_is_pointwise(w) && c->depth != 0 &&
          w->strides[w->rank - 1] <= 2 && w->taps <= STOWI_KERNEL_DIRECT_TAPS && reach <= UINT32_MAX;
+}
+
+bool stowi_kernel_conv_is_spread(const stowi_kernel_conv* c) {
+  return crosses_rows(&c->window) && c->window.in_count % SPREAD != 0;
 }
 
 // ---------------------------------------------------------------------------------------------
