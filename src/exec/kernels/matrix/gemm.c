@@ -241,6 +241,7 @@ static void multiply_panel(const block* k) {
   for (size_t i = 0; i < k->rows;) {
     size_t height = stowi_kernel_tile_rows(k->rows - i);
     stowi_kernel_tile_factors f = k->f;
+    f.next += f.next == NULL ? 0 : i / STOWI_KERNEL_TILE_ROWS * f.next_step * k->steps;
     if (k->a_steps != 0) {
       f.a += i * k->a_steps + k->a_first * height;
       f.a_row = 1;
@@ -270,6 +271,22 @@ static const stowi_kernel_tiles* narrow_to(const stowi_kernel_tiles* tiles, size
   return tiles;
 }
 
+// The panel of packed b that follows, or the first one of the next chain, is fetched from memory
+// while this one is multiplied, a little at each step.
+static void fetch_next(const stowi_kernel_gemm* g, size_t step, size_t column, block* k) {
+  bool has_next = column + 2 * k->columns <= g->n;
+  bool has_chain = step + k->steps < g->k;
+  size_t b_step;
+  k->f.next = NULL;
+  k->f.next_step = 0;
+  if (k->columns == k->tiles->columns && (has_next || has_chain)) {
+    const float* next = has_next ? packed_b(g, step, column + k->columns, &b_step)
+                                 : packed_b(g, step + k->steps, 0, &b_step);
+    k->f.next = (const char*)next;
+    k->f.next_step = k->columns * sizeof(float) * STOWI_KERNEL_TILE_ROWS / k->rows + 1;
+  }
+}
+
 // All columns of b with a block of a. b is packed panel by panel unless it is read so few times
 // that this would not pay.
 static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g, size_t step,
@@ -283,6 +300,7 @@ static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
     k->c = c + column;
     if (g->b_steps != 0) {
       k->f.b = packed_b(g, step, column, &k->f.b_step);
+      fetch_next(g, step, column, k);
       multiply_panel(k);
       continue;
     }

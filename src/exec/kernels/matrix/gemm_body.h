@@ -21,7 +21,12 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(
   size_t a_step = f.a_step * sizeof(float);
   __asm__("" : "+r"(a_step));
   const char* a = (const char*)f.a;
+  const char* next = f.next == NULL ? a : f.next;
   for (size_t p = 0; p < depth; ++p, a += a_step, f.b += is_scattered ? 0 : f.b_step) {
+    if (!is_scattered) {
+      __builtin_prefetch(next, 0, 2);
+      next += f.next_step;
+    }
     const float* from = f.b + (is_scattered ? f.b_at[p] : 0);
     NAME(vector) b[2] = {{0}};
     for (size_t v = 0; v < vectors; ++v) {
