@@ -246,6 +246,10 @@ static void multiply_panel(const block* k) {
       f.a += i * k->a_steps + k->a_first * height;
       f.a_row = 1;
       f.a_step = height;
+      if (f.next == NULL) {
+        f.next = (const char*)(f.a + height * k->a_steps);
+        f.next_step = height * sizeof(float);
+      }
     } else {
       f.a += i * f.a_row;
     }

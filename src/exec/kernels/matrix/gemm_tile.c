@@ -464,6 +464,8 @@ void stowi_kernel_tiles_run(const stowi_kernel_tiles* tiles, size_t rows, size_t
       f.a += done * f.a_steps + f.a_first * height;
       f.a_row = 1;
       f.a_step = height;
+      f.next = (const char*)(f.a + height * f.a_steps);
+      f.next_step = height * sizeof(float);
     } else {
       f.a += done * f.a_row;
     }
