@@ -149,7 +149,6 @@ static inline __attribute__((always_inline)) TARGET void NAME(direct_of)(
     size_t stride, size_t rows, const stowi_kernel_direct* d, size_t a_row, size_t a_step) {
   NAME(vector) sum[2 * STOWI_KERNEL_TILE_ROWS][2] = {{{0}}};
   a_step *= sizeof(float);
-  size_t a_panel = d->a_panel;
   size_t channel = d->channel_size * sizeof(float);
   const char* a = (const char*)d->a;
   const char* a_end = a + d->depth * a_step;
@@ -159,7 +158,9 @@ static inline __attribute__((always_inline)) TARGET void NAME(direct_of)(
   const stowi_kernel_tap* tap = d->taps + d->tap;
   const stowi_kernel_tap* last = d->taps + d->tap_count - 1;
   size_t back = d->tap_count - 1;
-  for (; a != a_end; a += a_step) {
+  const float* more = d->a_more;
+  size_t more_step = rows - stowi_kernel_tile_rows(rows);
+  for (; a != a_end; a += a_step, more += more_step) {
     NAME(vector) b[2];
     for (size_t v = 0; v < 2; ++v) {
       const float* from = (const float*)(x + tap->offset * sizeof(float) + (v == 0 ? 0 : next));
@@ -168,8 +169,10 @@ static inline __attribute__((always_inline)) TARGET void NAME(direct_of)(
                          : PICK_EVEN(LOAD_SOME(from, mask), LOAD_SOME(from + LANES, mask >> LANES));
     }
     UNROLL for (size_t i = 0; i < rows; ++i) {
-      size_t which = i / STOWI_KERNEL_TILE_ROWS * a_panel + i % STOWI_KERNEL_TILE_ROWS * a_row;
-      NAME(vector) w = ((const float*)a)[which] - (NAME(vector)){0};
+      bool is_more = i >= STOWI_KERNEL_TILE_ROWS;
+      NAME(vector)
+      w = (is_more ? more[i - STOWI_KERNEL_TILE_ROWS] : ((const float*)a)[i * a_row]) -
+          (NAME(vector)){0};
       for (size_t v = 0; v < 2; ++v) {
         sum[i][v] = FUSE(b[v], w, sum[i][v]);
       }
@@ -216,12 +219,23 @@ DIRECT(1)
 DIRECT(2)
 #if LANES == 16
 // With 32 registers there is room for two panels.
-#define HIGH_OF(stride)                                                                \
-  static NOINLINE TARGET void NAME(high_##stride)(const stowi_kernel_direct* d) {      \
-    NAME(direct_of)(stride, 2 * STOWI_KERNEL_TILE_ROWS, d, 1, STOWI_KERNEL_TILE_ROWS); \
+#define HIGH_OF(stride, rows)                                                               \
+  static NOINLINE TARGET void NAME(high_##stride##_##rows)(const stowi_kernel_direct* d) {  \
+    NAME(direct_of)(stride, STOWI_KERNEL_TILE_ROWS + (rows), d, 1, STOWI_KERNEL_TILE_ROWS); \
   }
-HIGH_OF(1)
-HIGH_OF(2)
+#define HIGHS_OF(stride)                                                                    \
+  HIGH_OF(stride, 1)                                                                        \
+  HIGH_OF(stride, 2)                                                                        \
+  HIGH_OF(stride, 3)                                                                        \
+  HIGH_OF(stride, 4)                                                                        \
+  HIGH_OF(stride, 5)                                                                        \
+  HIGH_OF(stride, 6)                                                                        \
+  static const stowi_kernel_direct_function NAME(high_##stride)[STOWI_KERNEL_TILE_ROWS] = { \
+      NAME(high_##stride##_1), NAME(high_##stride##_2), NAME(high_##stride##_3),            \
+      NAME(high_##stride##_4), NAME(high_##stride##_5), NAME(high_##stride##_6)};
+HIGHS_OF(1)
+HIGHS_OF(2)
+#undef HIGHS_OF
 #undef HIGH_OF
 #define HIGH \
   { NAME(high_1), NAME(high_2) }

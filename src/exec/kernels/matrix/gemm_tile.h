@@ -101,12 +101,13 @@ typedef struct stowi_kernel_direct {
   const stowi_kernel_tap* taps;
   size_t tap_count, tap;  // of a channel; of the first step
   ptrdiff_t begin[2];
-  const float* a;  // row i at step p is a[i / 6 * a_panel + i % 6 * a_row + p * a_step]
-  size_t a_panel, a_row, a_step;
-  size_t depth;       // of a chain
-  const float* bias;  // of each row, which the chain is added to; NULL: there is none
-  float* c[2];        // first row, for each vector
-  uint32_t ends[2];   // a bit for each position
+  const float* a;  // row i at step p is a[i * a_row + p * a_step]
+  size_t a_row, a_step;
+  const float* a_more;  // the second panel, if there are two
+  size_t depth;         // of a chain
+  const float* bias;    // of each row, which the chain is added to; NULL: there is none
+  float* c[2];          // first row, for each vector
+  uint32_t ends[2];     // a bit for each position
   size_t c_row;
   bool adds;  // to what c holds; then there is no bias
 } stowi_kernel_direct;
@@ -124,7 +125,8 @@ typedef struct stowi_kernel_tiles {
   stowi_kernel_window_function window;
   const stowi_kernel_few_function* few;           // of 1, 2, … columns
   const stowi_kernel_direct_function* direct[2];  // with stride 1 and 2
-  stowi_kernel_direct_function high_direct[2];    // of twelve rows of packed a; NULL: there is none
+  // Of two panels of packed a, 6 rows and 1, 2, … rows, or NULL: there is none.
+  const stowi_kernel_direct_function* high_direct[2];
 } stowi_kernel_tiles;
 
 // All that this processor has, the plainest first; NULL from some |i| on.

@@ -25,8 +25,10 @@ typedef struct image {
   const stowi_kernel_conv* c;
   const stowi_kernel_tiles* tiles;
   size_t lanes, stride;
-  bool crosses_rows;    // vectors do
-  size_t segments;      // vectors, in a row or in all
+  bool crosses_rows;  // vectors do
+  size_t segments;    // vectors, in a row or in all
+  // Columns [first, end) for which a tap along the row reads no padding.
+  int64_t columns[STOWI_KERNEL_DIRECT_TAPS][2];
   size_t inside[2][2];  // rows and columns [first, end) whose windows have no padding
   const float* x;
   const float* weights;
@@ -108,11 +110,8 @@ static void add_masks(const image* m, size_t position, size_t count, size_t lane
   size_t row = position / (size_t)w->out_width;
   int64_t column = (int64_t)(position % (size_t)w->out_width);
   for (size_t k = 0; k < across; ++k) {
-    int64_t lo;
-    int64_t hi;
-    stowi_kernel_slide_range(w, w->rank - 1, (int64_t)k, &lo, &hi);
-    lo = stowi_kernel_max_i64(lo - column, 0);
-    hi = stowi_kernel_min_i64(hi - column, (int64_t)count);
+    int64_t lo = stowi_kernel_max_i64(m->columns[k][0] - column, 0);
+    int64_t hi = stowi_kernel_min_i64(m->columns[k][1] - column, (int64_t)count);
     uint32_t bits = hi <= lo ? 0 : bits_of(lane + (size_t)lo, (size_t)(hi - lo), m->stride);
     for (size_t tap = 0; tap < w->outer_taps && bits != 0; ++tap) {
       if (stowi_kernel_slide_row(w, row, tap) >= 0) {
@@ -174,24 +173,26 @@ static void place_tile(const image* m, size_t segment, stowi_kernel_direct* d,
 // ---------------------------------------------------------------------------------------------
 // Tiles
 
-// All of |rows| channels from |row| on.
+// All of |rows| channels from |row| on, two panels at a time where registers have room for them.
 static void run_tile(const image* m, const stowi_kernel_direct* tile, size_t row, size_t rows,
                      size_t step) {
   const stowi_kernel_conv* c = m->c;
   stowi_kernel_direct d = *tile;
-  stowi_kernel_direct_function high = c->is_packed ? m->tiles->high_direct[m->stride - 1] : NULL;
+  const stowi_kernel_direct_function* low = m->tiles->direct[m->stride - 1];
+  const stowi_kernel_direct_function* high =
+      c->is_packed ? m->tiles->high_direct[m->stride - 1] : NULL;
   d.c[0] += row * d.c_row;
   d.c[1] += row * d.c_row;
   d.bias += d.bias == NULL ? 0 : row;
   d.a_row = c->is_packed ? 1 : c->depth;
-  d.a_panel = STOWI_KERNEL_TILE_ROWS * c->depth;
   for (size_t done = 0; done < rows;) {
-    bool is_high = high != NULL && rows - done >= 2 * STOWI_KERNEL_TILE_ROWS;
     size_t height = stowi_kernel_tile_rows(rows - done);
+    size_t more = high == NULL ? 0 : stowi_kernel_tile_rows(rows - done - height);
     d.a_step = c->is_packed ? height : 1;
     d.a = m->weights + (row + done) * c->depth + step * d.a_step;
-    (is_high ? high : m->tiles->direct[m->stride - 1][height - 1])(&d);
-    height *= is_high ? 2 : 1;
+    d.a_more = more == 0 ? d.a : m->weights + (row + done + height) * c->depth + step * more;
+    (more != 0 ? high[more - 1] : low[height - 1])(&d);
+    height += more;
     d.c[0] += height * d.c_row;
     d.c[1] += height * d.c_row;
     d.bias += d.bias == NULL ? 0 : height;
@@ -242,6 +243,9 @@ static image image_of(const stowi_kernel_conv* c) {
   m.crosses_rows = crosses_rows(w);
   int64_t begin;
   int64_t end;
+  for (int64_t k = 0; k < w->kernel_width; ++k) {
+    stowi_kernel_slide_range(w, w->rank - 1, k, &m.columns[k][0], &m.columns[k][1]);
+  }
   stowi_kernel_slide_interior(w, &begin, &end);
   m.inside[1][0] = (size_t)begin;
   m.inside[1][1] = (size_t)end;
