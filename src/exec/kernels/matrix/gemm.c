@@ -213,6 +213,7 @@ typedef struct block {
   float* c;
   size_t c_row;
   bool accumulate;
+  const float* bias;  // of the block's rows, or NULL
 } block;
 
 // A tile whose columns are not all c's.
@@ -234,6 +235,7 @@ static void multiply_panel(const block* k) {
     stowi_kernel_tile_factors f = k->f;
     f.a_steps = k->a_steps;
     f.a_first = k->a_first;
+    f.bias = k->bias;
     stowi_kernel_tiles_run_few(k->tiles, k->rows, k->columns, k->steps, &f, k->c, k->c_row,
                                k->accumulate ? STOWI_KERNEL_TILE_ADD : STOWI_KERNEL_TILE_SET);
     return;
@@ -241,6 +243,7 @@ static void multiply_panel(const block* k) {
   for (size_t i = 0; i < k->rows;) {
     size_t height = stowi_kernel_tile_rows(k->rows - i);
     stowi_kernel_tile_factors f = k->f;
+    f.bias = k->bias == NULL ? NULL : k->bias + i;
     f.next += f.next == NULL ? 0 : i / STOWI_KERNEL_TILE_ROWS * f.next_step * k->steps;
     if (k->a_steps != 0) {
       f.a += i * k->a_steps + k->a_first * height;
@@ -351,7 +354,8 @@ static void multiply_blocks(const stowi_kernel_tiles* tiles, const stowi_kernel_
                  .steps = steps,
                  .c = g->c + row * g->c_row,
                  .c_row = g->c_row,
-                 .accumulate = g->accumulate || step != 0};
+                 .accumulate = g->accumulate || step != 0,
+                 .bias = g->bias == NULL || step != 0 ? NULL : g->bias + row};
       if (g->a_steps != 0) {
         k.f.a = g->a.data + row * g->a_steps;
         k.a_steps = g->a_steps;

@@ -44,6 +44,8 @@ typedef struct stowi_kernel_gemm {
   size_t c_row;     // from one row of c to the next
   float alpha;      // every element of a is multiplied by it
   bool accumulate;  // the chains are added to what c holds
+  // Of each row, what the chains are added to instead, in variant 0 if a is packed; NULL: nothing.
+  const float* bias;
   // Of 3, which give the same bits: the fastest, one whose scratch is at most 64 KiB, one with at
   // most 2 KiB. Larger numbers are the last.
   uint32_t variant;

@@ -22,6 +22,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(
   __asm__("" : "+r"(a_step));
   const char* a = (const char*)f.a;
   const char* next = f.next == NULL ? a : f.next;
+  const float* bias = f.bias;
   for (size_t p = 0; p < depth; ++p, a += a_step, f.b += is_scattered ? 0 : f.b_step) {
     if (!is_scattered) {
       __builtin_prefetch(next, 0, 2);
@@ -44,6 +45,8 @@ static inline __attribute__((always_inline)) TARGET void NAME(tile_of)(
       NAME(vector)* to = (NAME(vector)*)(c + i * c_row + v * LANES);
       if (mode == STOWI_KERNEL_TILE_ADD) {
         sum[i][v] += *to;
+      } else if (bias != NULL) {
+        sum[i][v] += bias[i];
       }
       *to = sum[i][v];
     }
@@ -367,7 +370,10 @@ static TARGET void NAME(column_tile)(size_t rows, size_t depth, const stowi_kern
     }
   }
   for (size_t i = 0; i < rows; ++i) {
-    c[i * c_row] = mode == STOWI_KERNEL_TILE_ADD ? c[i * c_row] + sum[i] : sum[i];
+    float* to = c + i * c_row;
+    *to = mode == STOWI_KERNEL_TILE_ADD ? *to + sum[i]
+          : f->bias != NULL             ? f->bias[i] + sum[i]
+                                        : sum[i];
   }
 }
 

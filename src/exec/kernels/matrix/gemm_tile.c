@@ -198,7 +198,9 @@ static void plain_tile_of(size_t columns, size_t rows, size_t depth,
       }
     }
     for (size_t j = 0; j < columns; ++j) {
-      to[j] = mode == STOWI_KERNEL_TILE_ADD ? to[j] + sum[j] : sum[j];
+      to[j] = mode == STOWI_KERNEL_TILE_ADD ? to[j] + sum[j]
+              : f->bias != NULL             ? f->bias[i] + sum[j]
+                                            : sum[j];
     }
   }
 }
@@ -357,13 +359,13 @@ static void load_sums(stowi_kernel_few* f, size_t panels, size_t columns, const 
 }
 
 static void store_sums(const stowi_kernel_few* f, size_t panels, size_t columns, float* c,
-                       size_t c_row, bool adds) {
+                       size_t c_row, const float* bias, bool adds) {
   for (size_t q = 0; q < panels; ++q) {
     const float* sums = f->sums + q * columns * STOWI_KERNEL_FEW_LANES;
     for (size_t r = 0; r < f->height; ++r, c += c_row) {
       for (size_t j = 0; j < columns; ++j) {
         float sum = sums[j * STOWI_KERNEL_FEW_LANES + r];
-        c[j] = adds ? c[j] + sum : sum;
+        c[j] = adds ? c[j] + sum : bias != NULL ? bias[q * f->height + r] + sum : sum;
       }
     }
   }
@@ -409,7 +411,8 @@ static void run_panels(const stowi_kernel_tiles* tiles, size_t panels, size_t he
     if (whole != depth) {
       run_rest(run, &f, most, whole, depth);
     }
-    store_sums(&f, here, columns, to, c_row, mode == STOWI_KERNEL_TILE_ADD);
+    const float* bias = factors->bias == NULL ? NULL : factors->bias + done * height;
+    store_sums(&f, here, columns, to, c_row, bias, mode == STOWI_KERNEL_TILE_ADD);
   }
 }
 
@@ -422,6 +425,7 @@ void stowi_kernel_tiles_run_few(const stowi_kernel_tiles* tiles, size_t rows, si
   if (done != rows) {
     stowi_kernel_tile_factors f = *factors;
     f.a += done * f.a_steps;
+    f.bias += f.bias == NULL ? 0 : done;
     run_panels(tiles, 1, rows - done, columns, depth, &f, c + done * c_row, c_row, mode);
   }
 }

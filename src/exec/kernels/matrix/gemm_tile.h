@@ -23,6 +23,7 @@ typedef struct stowi_kernel_tile_factors {
   // Of a that is packed (gemm.h), for blocks of tiles: how many steps it has, and the block's first
   // one; |a| is where the block's rows begin, at a whole panel, and a_row and a_step mean nothing.
   size_t a_steps, a_first;
+  const float* bias;  // of each row, which a chain that is stored is added to; NULL: nothing
   // What is needed next is fetched meanwhile: at each step the cache line at |next|, which moves on
   // by |next_step| bytes. NULL: nothing.
   const char* next;

@@ -448,13 +448,18 @@ static void run_part(const job* j, const part* p, const space* s) {
                             .c = to,
                             .c_row = to_row,
                             .alpha = 1,
-                            .accumulate = stowi_kernel_conv_begin(c, p, to, to_row),
                             .a_steps = c->is_packed ? c->depth : 0};
+  if (c->is_packed && c->bias != NULL && c->addend == NULL) {
+    gemm.bias = (const float*)c->bias->data + p->group * c->out_channels + p->row;
+  } else {
+    gemm.accumulate = stowi_kernel_conv_begin(c, p, to, to_row);
+  }
   do {
     gemm.a = (stowi_kernel_matrix){weights + (c->is_packed ? 0 : gemm.first_step), c->depth, 1};
     load_windows(j, p, x_first, s->panel, &gemm, table);
     stowi_kernel_gemm_alone(&gemm, s->gemm);
     gemm.accumulate = true;
+    gemm.bias = NULL;
     gemm.first_step += gemm.k;
   } while (gemm.first_step < c->depth);
   for (size_t r = 0; j->is_half && r < p->rows; ++r) {

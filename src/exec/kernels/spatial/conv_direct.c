@@ -20,6 +20,10 @@ enum {
   SHARED_ROWS = 60,  // the same, if several workers share the work
 };
 
+typedef struct columns {
+  int64_t begin, end;
+} columns;
+
 // A group of an image, and how its positions are divided.
 typedef struct image {
   const stowi_kernel_conv* c;
@@ -27,8 +31,8 @@ typedef struct image {
   size_t lanes, stride;
   bool crosses_rows;  // vectors do
   size_t segments;    // vectors, in a row or in all
-  // Columns [first, end) for which a tap along the row reads no padding.
-  int64_t columns[STOWI_KERNEL_DIRECT_TAPS][2];
+  // Of each tap along the row, for which positions of a row it reads no padding.
+  const columns* columns;
   size_t inside[2][2];  // rows and columns [first, end) whose windows have no padding
   const float* x;
   const float* weights;
@@ -110,8 +114,8 @@ static void add_masks(const image* m, size_t position, size_t count, size_t lane
   size_t row = position / (size_t)w->out_width;
   int64_t column = (int64_t)(position % (size_t)w->out_width);
   for (size_t k = 0; k < across; ++k) {
-    int64_t lo = stowi_kernel_max_i64(m->columns[k][0] - column, 0);
-    int64_t hi = stowi_kernel_min_i64(m->columns[k][1] - column, (int64_t)count);
+    int64_t lo = stowi_kernel_max_i64(m->columns[k].begin - column, 0);
+    int64_t hi = stowi_kernel_min_i64(m->columns[k].end - column, (int64_t)count);
     uint32_t bits = hi <= lo ? 0 : bits_of(lane + (size_t)lo, (size_t)(hi - lo), m->stride);
     for (size_t tap = 0; tap < w->outer_taps && bits != 0; ++tap) {
       if (stowi_kernel_slide_row(w, row, tap) >= 0) {
@@ -243,9 +247,6 @@ static image image_of(const stowi_kernel_conv* c) {
   m.crosses_rows = crosses_rows(w);
   int64_t begin;
   int64_t end;
-  for (int64_t k = 0; k < w->kernel_width; ++k) {
-    stowi_kernel_slide_range(w, w->rank - 1, k, &m.columns[k][0], &m.columns[k][1]);
-  }
   stowi_kernel_slide_interior(w, &begin, &end);
   m.inside[1][0] = (size_t)begin;
   m.inside[1][1] = (size_t)end;
@@ -298,6 +299,11 @@ void stowi_kernel_conv_direct(stowi_kernel_conv* c) {
     return;
   }
   image m = image_of(c);
+  columns of_taps[STOWI_KERNEL_DIRECT_TAPS];
+  for (int64_t k = 0; k < c->window.kernel_width; ++k) {
+    stowi_kernel_slide_range(&c->window, c->window.rank - 1, k, &of_taps[k].begin, &of_taps[k].end);
+  }
+  m.columns = of_taps;
   size_t blocks = divide_up(m.segments, 2 * TILES) * divide_up(c->out_channels, rows_of(c));
   stow_kernel_split(c->call, (size_t)c->window.batch * c->group * blocks, 1, run_blocks, &m);
 }
