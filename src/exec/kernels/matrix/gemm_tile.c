@@ -315,9 +315,15 @@ static void plain_column_tile(size_t rows, size_t depth, const stowi_kernel_tile
 
 static const stowi_kernel_tiles plain_column = {
     .name = "plain_column", .columns = 1, .tile = plain_column_tile};
-static const stowi_kernel_tiles plain_tiles = {"plain_tiles", COLUMNS,      plain_tile,
-                                               &plain_column, plain_stream, plain_turned,
-                                               plain_window,  plain_few};
+static const stowi_kernel_tiles plain_tiles = {.name = "plain_tiles",
+                                               .columns = COLUMNS,
+                                               .tile = plain_tile,
+                                               .narrower = &plain_column,
+                                               .stream = plain_stream,
+                                               .turned = plain_turned,
+                                               .window = plain_window,
+                                               .few = plain_few,
+                                               .direct = {plain_direct_1, plain_direct_2}};
 
 #endif
 
