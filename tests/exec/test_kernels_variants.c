@@ -189,6 +189,31 @@ TEST(WideConvolutions) {
   CHECK_CASES(cases);
 }
 
+// Windows that are read where they lie in some variants, and copied in others: narrow and small
+// images, whose vectors have parts of several rows, strides, long rows, windows with gaps.
+TEST(ConvolutionsInPlaceOfWindows) {
+  static const variant_case cases[] = {
+      {"f32[1, 70, 8, 16]; f32[20, 70, 3, 3]; f32[20]", "conv(%0, %1, %2) {pads = [1, 1, 1, 1]}",
+       "f32[1, 20, 8, 16]", 0},
+      {"f32[1, 9, 128, 3]; f32[14, 9, 5, 3]", "conv(%0, %1) {pads = [2, 1, 2, 1]}",
+       "f32[1, 14, 128, 3]", 0},
+      {"f32[2, 40, 11, 37]; f32[13, 40, 3, 3]; f32[13]",
+       "conv(%0, %1, %2) {strides = [2, 2], pads = [1, 1, 1, 1]}", "f32[2, 13, 6, 19]", 0},
+      {"f32[1, 3, 5, 2100]; f32[7, 3, 3, 3]; f32[7]",
+       "conv(%0, %1, %2) {strides = [1, 2], pads = [1, 1, 1, 1]}", "f32[1, 7, 5, 1050]", 0},
+      {"f32[1, 33, 40, 9]; f32[6, 33, 3, 2]",
+       "conv(%0, %1) {dilations = [12, 3], strides = [3, 1]}", "f32[1, 6, 6, 6]", 0},
+      {"f32[1, 6, 5, 6, 9]; f32[8, 6, 2, 3, 3]; f32[8]",
+       "conv(%0, %1, %2) {strides = [2, 1, 2], pads = [1, 0, 1, 0, 1, 1]}", "f32[1, 8, 3, 5, 5]",
+       0},
+      {"f32[1, 3, 300]; f32[8, 3, 131]; f32[8]", "conv(%0, %1, %2) {pads = [65, 65]}",
+       "f32[1, 8, 300]", 2048},
+      {"f32[1, 90, 4]; f32[25, 90, 3]; f32[25]", "conv(%0, %1, %2) {pads = [1, 1], strides = [2]}",
+       "f32[1, 25, 2]", 0},
+  };
+  CHECK_CASES(cases);
+}
+
 TEST(Resizing) {
   static const variant_case cases[] = {
       {"f32[1, 2, 9, 21]; f32[4] = [1, 1, 2.5, 2]", "resize(%0, _, %1) {mode = \"linear\"}",

@@ -178,6 +178,38 @@ static void check_packed(sample* s, const float* before) {
   free(longer_b);
 }
 
+// A bias gives what the same numbers in c before give.
+static void check_bias(const sample* s) {
+  stowi_kernel_gemm g = s->gemm;
+  float* a = floats(g.m * g.k);
+  float* expected = floats(s->c_size);
+  float* bias = floats(g.m);
+  test_random random = {3};
+  fill(&random, bias, g.m);
+  memcpy(expected, s->actual, s->c_size * sizeof(float));
+  for (size_t i = 0; i < g.m * g.n; ++i) {
+    expected[i / g.n * g.c_row + i % g.n] = bias[i / g.n];
+  }
+  g.alpha = 1;
+  g.accumulate = true;
+  reference(&g, expected);
+  stowi_kernel_gemm_pack_a(&g.a, g.m, g.k, a);
+  g.a = (stowi_kernel_matrix){a, 0, 0};
+  g.a_steps = g.k;
+  g.accumulate = false;
+  g.variant = 0;
+  g.bias = bias;
+  for (size_t i = 0; stowi_kernel_tiles_at(i) != NULL; ++i) {
+    stowi_kernel_gemm_by(stowi_kernel_tiles_at(i), &g, s->scratch);
+    test_check(memcmp(s->actual, expected, s->c_size * sizeof(float)) == 0, __FILE__, __LINE__,
+               "%s: %zu x %zu x %zu differs with a bias", stowi_kernel_tiles_at(i)->name, g.m, g.n,
+               g.k);
+  }
+  free(a);
+  free(expected);
+  free(bias);
+}
+
 static void check_shape(size_t m, size_t n, size_t k, unsigned way) {
   sample s = sample_create(m, n, k, way);
   float* before = floats(s.c_size);
@@ -190,6 +222,9 @@ static void check_shape(size_t m, size_t n, size_t k, unsigned way) {
   }
   check_variants(&s, before, "");
   check_packed(&s, before);
+  if (k != 0) {
+    check_bias(&s);
+  }
   free(before);
   sample_destroy(&s);
 }
@@ -329,6 +364,7 @@ TEST(AnEmptySumKeepsTheAddend) {
   stowi_kernel_gemm_alone(&g, NULL);
   CHECK(c[0] == 1 && c[3] == 4);
   g.accumulate = false;
+  g.variant = 0;
   stowi_kernel_gemm_alone(&g, NULL);
   CHECK(c[0] == 0 && c[3] == 0);
 }

@@ -213,6 +213,7 @@ typedef struct block {
   float* c;
   size_t c_row;
   bool accumulate;
+  const float* bias;  // of the block's rows, or NULL
 } block;
 
 // A tile whose columns are not all c's.
@@ -230,13 +231,28 @@ static void edge_tile(const block* k, size_t rows, const stowi_kernel_tile_facto
 
 // One panel of b with all rows of a's block.
 static void multiply_panel(const block* k) {
+  if (k->a_steps != 0 && k->columns <= STOWI_KERNEL_FEW_COLUMNS) {
+    stowi_kernel_tile_factors f = k->f;
+    f.a_steps = k->a_steps;
+    f.a_first = k->a_first;
+    f.bias = k->bias;
+    stowi_kernel_tiles_run_few(k->tiles, k->rows, k->columns, k->steps, &f, k->c, k->c_row,
+                               k->accumulate ? STOWI_KERNEL_TILE_ADD : STOWI_KERNEL_TILE_SET);
+    return;
+  }
   for (size_t i = 0; i < k->rows;) {
     size_t height = stowi_kernel_tile_rows(k->rows - i);
     stowi_kernel_tile_factors f = k->f;
+    f.bias = k->bias == NULL ? NULL : k->bias + i;
+    f.next += f.next == NULL ? 0 : i / STOWI_KERNEL_TILE_ROWS * f.next_step * k->steps;
     if (k->a_steps != 0) {
       f.a += i * k->a_steps + k->a_first * height;
       f.a_row = 1;
       f.a_step = height;
+      if (f.next == NULL) {
+        f.next = (const char*)(f.a + height * k->a_steps);
+        f.next_step = height * sizeof(float);
+      }
     } else {
       f.a += i * f.a_row;
     }
@@ -262,6 +278,22 @@ static const stowi_kernel_tiles* narrow_to(const stowi_kernel_tiles* tiles, size
   return tiles;
 }
 
+// The panel of packed b that follows, or the first one of the next chain, is fetched from memory
+// while this one is multiplied, a little at each step.
+static void fetch_next(const stowi_kernel_gemm* g, size_t step, size_t column, block* k) {
+  bool has_next = column + 2 * k->columns <= g->n;
+  bool has_chain = step + k->steps < g->k;
+  size_t b_step;
+  k->f.next = NULL;
+  k->f.next_step = 0;
+  if (k->columns == k->tiles->columns && (has_next || has_chain)) {
+    const float* next = has_next ? packed_b(g, step, column + k->columns, &b_step)
+                                 : packed_b(g, step + k->steps, 0, &b_step);
+    k->f.next = (const char*)next;
+    k->f.next_step = k->columns * sizeof(float) * STOWI_KERNEL_TILE_ROWS / k->rows + 1;
+  }
+}
+
 // All columns of b with a block of a. b is packed panel by panel unless it is read so few times
 // that this would not pay.
 static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_gemm* g, size_t step,
@@ -269,20 +301,29 @@ static void multiply_rows(const stowi_kernel_tiles* tiles, const stowi_kernel_ge
   float* c = k->c;
   bool is_read = g->b.column == 1 && (g->m <= FEW_ROWS || is_b_close(g));
   for (size_t column = 0; column < g->n; column += k->columns) {
-    k->tiles = narrow_to(tiles, g->n - column);
+    bool is_few = k->a_steps != 0 && g->n - column <= STOWI_KERNEL_FEW_COLUMNS;
+    k->tiles = is_few ? tiles : narrow_to(tiles, g->n - column);
     k->columns = stowi_kernel_smaller(g->n - column, k->tiles->columns);
     k->c = c + column;
     if (g->b_steps != 0) {
       k->f.b = packed_b(g, step, column, &k->f.b_step);
+      fetch_next(g, step, column, k);
+      multiply_panel(k);
+      continue;
+    }
+    if (g->b_at != NULL) {
+      k->f.b = g->b.data + column;
+      k->f.b_at = g->b_at + step;
       multiply_panel(k);
       continue;
     }
     k->f.b = g->b.data + step * g->b.row + column * g->b.column;
     k->f.b_step = g->b.row;
-    if (!is_read || k->columns != k->tiles->columns) {
-      pack(k->f.b, g->b.column, g->b.row, k->columns, k->tiles->columns, k->steps, packed);
+    if (is_few ? g->b.column != 1 : !is_read || k->columns != k->tiles->columns) {
+      size_t width = is_few ? k->columns : k->tiles->columns;
+      pack(k->f.b, g->b.column, g->b.row, k->columns, width, k->steps, packed);
       k->f.b = packed;
-      k->f.b_step = k->tiles->columns;
+      k->f.b_step = width;
     }
     multiply_panel(k);
   }
@@ -313,7 +354,8 @@ static void multiply_blocks(const stowi_kernel_tiles* tiles, const stowi_kernel_
                  .steps = steps,
                  .c = g->c + row * g->c_row,
                  .c_row = g->c_row,
-                 .accumulate = g->accumulate || step != 0};
+                 .accumulate = g->accumulate || step != 0,
+                 .bias = g->bias == NULL || step != 0 ? NULL : g->bias + row};
       if (g->a_steps != 0) {
         k.f.a = g->a.data + row * g->a_steps;
         k.a_steps = g->a_steps;
@@ -403,7 +445,10 @@ static void clear(const stowi_kernel_gemm* g) {
   }
 }
 
-static bool is_packed(const stowi_kernel_gemm* g) { return g->a_steps != 0 || g->b_steps != 0; }
+// Or read in another way than by strides.
+static bool is_packed(const stowi_kernel_gemm* g) {
+  return g->a_steps != 0 || g->b_steps != 0 || g->b_at != NULL;
+}
 
 // A product with one column is, turned around, one with one row; factors of a product may change
 // places, but alpha belongs to a.
@@ -531,7 +576,8 @@ uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t worker
 
 // With packed factors: what is packed needs no room.
 static uint64_t blocks_size(const stowi_kernel_gemm* g) {
-  size_t b = g->b_steps != 0 ? 0 : stowi_kernel_smaller(g->k, DEPTH) * STOWI_KERNEL_TILE_COLUMNS;
+  bool is_ready = g->b_steps != 0 || g->b_at != NULL;
+  size_t b = is_ready ? 0 : stowi_kernel_smaller(g->k, DEPTH) * STOWI_KERNEL_TILE_COLUMNS;
   return (floats_of_packed_a(g) + b) * sizeof(float);
 }
 

@@ -44,6 +44,8 @@ typedef struct stowi_kernel_gemm {
   size_t c_row;     // from one row of c to the next
   float alpha;      // every element of a is multiplied by it
   bool accumulate;  // the chains are added to what c holds
+  // Of each row, what the chains are added to instead, in variant 0 if a is packed; NULL: nothing.
+  const float* bias;
   // Of 3, which give the same bits: the fastest, one whose scratch is at most 64 KiB, one with at
   // most 2 KiB. Larger numbers are the last.
   uint32_t variant;
@@ -51,6 +53,9 @@ typedef struct stowi_kernel_gemm {
   // mean nothing then, and its data is that of step 0. Where a is packed alpha is 1.
   size_t a_steps, b_steps;
   size_t first_step;  // of both
+  // NULL, or where each step of b begins, in elements from its data; its columns are adjacent then,
+  // and up to 31 elements more are read behind those of b.
+  const uint32_t* b_at;
 } stowi_kernel_gemm;
 
 #define STOWI_KERNEL_GEMM_VARIANTS 3
@@ -59,8 +64,9 @@ typedef struct stowi_kernel_gemm {
 // argument, but never with the variant.
 uint64_t stowi_kernel_gemm_scratch(size_t m, size_t n, size_t k, uint32_t workers,
                                    uint32_t variant);
-// The same if one of the factors is packed, or both. Of a that is not, whether its rows can be read
-// (a.column and alpha are 1) matters; data and other strides do not.
+// The same if one of the factors is packed, or both, or b's steps begin anywhere. Of a that is not,
+// whether its rows can be read (a.column and alpha are 1) matters, and whether b's steps begin
+// anywhere; data and other strides do not.
 uint64_t stowi_kernel_gemm_packed_scratch(const stowi_kernel_gemm* gemm, uint32_t workers);
 
 // Packs a, which is |rows| × |steps|: as many elements.

@@ -36,6 +36,17 @@ uint64_t stowi_kernel_conv_scratch(const stowi_kernel_conv* c);
 stow_status stowi_kernel_conv_run(stowi_kernel_conv* c);
 
 // ---------------------------------------------------------------------------------------------
+// Without scratch (conv_direct.c)
+
+// Whether x is read where it lies: f32, windows of up to 128 taps, with stride 1 or 2 along rows.
+bool stowi_kernel_conv_is_direct(const stowi_kernel_conv* c);
+// Whether that is as fast as copying: it does not matter where rows end, as the result has as many
+// columns as x, and the channels of x lie such that they do not compete for the same sets of a
+// cache.
+bool stowi_kernel_conv_is_spread(const stowi_kernel_conv* c);
+void stowi_kernel_conv_direct(stowi_kernel_conv* c);
+
+// ---------------------------------------------------------------------------------------------
 // In little room (conv_lean.c)
 
 // For what some positions read there is room: a whole chain, 33 KiB in all, or some steps, 3 KiB,

@@ -1,17 +1,9 @@
 // Convolution of floats in little room: neither a panel of windows nor weights in f32 are kept.
 //
-// The result is made in blocks of some positions of one row. A block whose windows are all inside
-// x, side by side, reads them where they are: a table has, for the steps of a chain, where each
-// begins.
-//
-//     x        . . . . . . . . . .        step (channel, tap) reads, for the positions of a
-//     tap 0    [ . . . . . . ]            block, as many elements of x: a row of the second
-//     tap 1      [ . . . . . . ]          factor, which is nowhere copied
-//     tap 2        [ . . . . . . ]
-//
-// Others, at the border or with strides, copy what they read: a chain's steps for all channels of
-// the result, if there is room, or a few steps each time that a tile needs them. These few need no
-// scratch: they are on the stack.
+// The result is made in blocks of some positions, which copy what they read: a chain's steps for
+// all channels of the result, if there is room, or a few steps each time that a tile needs them.
+// These few need no scratch: they are on the stack. What can be read where it lies is not computed
+// here, but in conv_direct.c.
 #include "exec/kernels/matrix/gemm.h"
 #include "exec/kernels/matrix/gemm_tile.h"
 #include "exec/kernels/matrix/lean.h"
@@ -223,13 +215,7 @@ static stowi_kernel_lean lean_of(const tiles* t) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Blocks that read x where it is, or copy what a chain reads
-
-// Whether any block may read x where it is.
-static bool has_inside(const stowi_kernel_conv* c) {
-  const stowi_kernel_slide* w = &c->window;
-  return !stowi_kernel_conv_is_half(c) && !is_pointwise(c) && w->strides[w->rank - 1] == 1;
-}
+// Blocks that copy what a chain reads
 
 static size_t chain_of(const stowi_kernel_conv* c) {
   return stowi_kernel_smaller(c->depth, STOWI_KERNEL_GEMM_CHAIN);
@@ -244,40 +230,7 @@ static size_t chain_floats(const stowi_kernel_conv* c) {
   return chain_of(c) * stowi_kernel_smaller(c->window.out_count, STOWI_KERNEL_LEAN_COLUMNS);
 }
 
-static bool is_inside(const stowi_kernel_conv* c, const stowi_kernel_block* block) {
-  const stowi_kernel_slide* w = &c->window;
-  uint32_t last = w->rank - 1;
-  size_t width = (size_t)w->out_width;
-  int64_t start = (int64_t)(block->column % width) - w->begins[last];
-  int64_t end = start + (int64_t)block->columns + (w->kernel_width - 1) * w->dilations[last];
-  bool is = has_inside(c) && c->depth != 0 && start >= 0 && end <= w->in_width &&
-            block->column % width + block->columns <= width;
-  for (size_t tap = 0; is && tap < w->outer_taps; ++tap) {
-    is = stowi_kernel_slide_row(w, block->column / width, tap) >= 0;
-  }
-  return is && c->in_channels <= UINT32_MAX / w->in_count;
-}
-
-// Where |steps| steps from |step| on begin for the block, in elements of the group's channels.
-static void fill_table(const stowi_kernel_conv* c, const stowi_kernel_block* block, size_t step,
-                       size_t steps, uint32_t* table) {
-  const stowi_kernel_slide* w = &c->window;
-  uint32_t last = w->rank - 1;
-  size_t width = (size_t)w->out_width;
-  stowi_kernel_step at = stowi_kernel_step_at(w, step);
-  int64_t column = (int64_t)(block->column % width) - w->begins[last];
-  int64_t row = 0;
-  for (size_t i = 0; i < steps; ++i) {
-    if (i == 0 || at.last == 0) {
-      row = stowi_kernel_slide_row(w, block->column / width, at.outer) + column;
-    }
-    table[i] =
-        (uint32_t)(at.channel * w->in_count + (size_t)row + at.last * (size_t)w->dilations[last]);
-    stowi_kernel_step_next(w, &at);
-  }
-}
-
-// Chain by chain; |room| is for a chain's windows, NULL if they are read where they are.
+// Chain by chain; |room| is for a chain's windows, |table| says where they begin.
 static void make_chains(const tiles* t, const stowi_kernel_block* block, uint32_t* table,
                         float* room) {
   const stowi_kernel_conv* c = t->c;
@@ -293,12 +246,7 @@ static void make_chains(const tiles* t, const stowi_kernel_block* block, uint32_
   for (size_t step = 0; step < c->depth; step += STOWI_KERNEL_GEMM_CHAIN) {
     size_t steps = stowi_kernel_smaller(c->depth - step, STOWI_KERNEL_GEMM_CHAIN);
     stowi_kernel_block of_b = {step, steps, block->column, block->columns};
-    if (room == NULL) {
-      f.b = (const float*)c->x->data + x_first_of(t);
-      fill_table(c, &of_b, step, steps, table);
-    } else {
-      (void)copy_windows(t, &of_b, room, chain_floats(c), table);
-    }
+    (void)copy_windows(t, &of_b, room, chain_floats(c), table);
     f.a = weights_at(t, block->row) + (c->is_packed ? 0 : step);
     f.a_first = step;
     stowi_kernel_tiles_run(stowi_kernel_tiles_best(), block->rows, block->columns, steps, &f, to,
@@ -312,7 +260,6 @@ static void make_chains(const tiles* t, const stowi_kernel_block* block, uint32_
 
 enum {
   ROWS = 60,  // many, whole panels; in a part, if several workers share the work
-  EDGE = 8,   // positions
 };
 
 static size_t divide_up(size_t a, size_t b) { return (a + b - 1) / b; }
@@ -321,46 +268,33 @@ static size_t rows_of(const stowi_kernel_conv* c) {
   return c->call->workers <= 1 ? c->out_channels : ROWS;
 }
 
-// How a row of the result, or all of it, is divided: blocks that read padding are narrow.
+// How a row of the result, or all of it, is divided.
 typedef struct lines {
   size_t length, count;  // positions that blocks do not cross the end of
-  size_t edge;           // positions of the first block, and at least of the last
   size_t each;           // blocks in a line
 } lines;
 
-// Where copies are for many channels short rows need no blocks of their own, nor does the border.
+// Where copies are for many channels short rows need no blocks of their own.
 static lines lines_of(const stowi_kernel_conv* c, stowi_kernel_conv_room room) {
   const stowi_kernel_slide* w = &c->window;
   size_t width = (size_t)w->out_width;
   bool is_chain = room == STOWI_KERNEL_CONV_CHAIN;
+  lines l = {width, w->out_rows, 0};
   if (width < (is_chain && c->out_channels >= ROWS ? SHORT : NARROW) || is_pointwise(c)) {
-    return (lines){w->out_count, 1, 0, divide_up(w->out_count, STOWI_KERNEL_LEAN_COLUMNS)};
+    l = (lines){w->out_count, 1, 0};
   }
-  int64_t lo;
-  int64_t hi;
-  stowi_kernel_slide_interior(w, &lo, &hi);
-  bool has_padding = lo > 0 || (size_t)hi < width;
-  bool has_edges = has_inside(c) && has_padding && width > 2 * NARROW && !is_chain;
-  lines l = {width, w->out_rows, has_edges ? EDGE : 0, 0};
-  l.each = divide_up(width - 2 * l.edge, STOWI_KERNEL_LEAN_COLUMNS) + (has_edges ? 2 : 0);
+  l.each = divide_up(l.length, STOWI_KERNEL_LEAN_COLUMNS);
   return l;
 }
 
 static stowi_kernel_block block_at(const stowi_kernel_conv* c, const lines* l, size_t i) {
   size_t rows = rows_of(c);
   size_t parts = divide_up(c->out_channels, rows);
-  size_t which = i / parts % l->each;
-  size_t end = l->length - l->edge;
-  size_t column = which == 0 ? 0 : l->edge + (which - (l->edge != 0)) * STOWI_KERNEL_LEAN_COLUMNS;
-  size_t next = which == 0 && l->edge != 0 ? l->edge : column + STOWI_KERNEL_LEAN_COLUMNS;
-  if (column >= end) {
-    column = end;
-    end = l->length;
-  }
+  size_t column = i / parts % l->each * STOWI_KERNEL_LEAN_COLUMNS;
   stowi_kernel_block b = {.row = i % parts * rows,
                           .column = i / parts / l->each * l->length + column};
   b.rows = stowi_kernel_smaller(c->out_channels - b.row, rows);
-  b.columns = stowi_kernel_smaller(next, end) - column;
+  b.columns = stowi_kernel_smaller(l->length - column, STOWI_KERNEL_LEAN_COLUMNS);
   return b;
 }
 
@@ -371,9 +305,7 @@ static uint64_t room_size(const stowi_kernel_conv* c, stowi_kernel_conv_room roo
   }
   tiles t = {c, room, 0, 0};
   stowi_kernel_lean lean = lean_of(&t);
-  uint64_t size = stowi_kernel_lean_scratch(&lean);
-  uint64_t table = has_inside(c) ? table_size(c) : 0;
-  return size > table ? size : table;
+  return stowi_kernel_lean_scratch(&lean);
 }
 
 static bool is_on_stack(const stowi_kernel_conv* c, stowi_kernel_conv_room room) {
@@ -389,11 +321,8 @@ uint64_t stowi_kernel_conv_lean_size(const stowi_kernel_conv* c, stowi_kernel_co
 }
 
 static void make_block(const tiles* t, const stowi_kernel_block* block, unsigned char* scratch) {
-  uint32_t* table = (uint32_t*)(void*)scratch;
-  if (is_inside(t->c, block)) {
-    make_chains(t, block, table, NULL);
-  } else if (t->room == STOWI_KERNEL_CONV_CHAIN) {
-    make_chains(t, block, table, (float*)(void*)(scratch + table_size(t->c)));
+  if (t->room == STOWI_KERNEL_CONV_CHAIN) {
+    make_chains(t, block, (uint32_t*)(void*)scratch, (float*)(void*)(scratch + table_size(t->c)));
   } else {
     stowi_kernel_lean lean = lean_of(t);
     stowi_kernel_lean_block(&lean, block, scratch);
