@@ -51,7 +51,7 @@ typedef struct prover {
   size_t cell_count;  // that there were
   size_t retries;     // cells that were divided because something was not proven
   const stowi_plan_formula_region* region;  // of the cell
-  stowi_plan_check_shape shape;
+  stowi_plan_checked_shape shape;
 } prover;
 
 static stow_status unproven(const prover* p, stow_value value, const char* what) {

@@ -5,18 +5,18 @@
 #include "plan/formulas/formula.h"
 
 // A shape, of the region that has it.
-typedef struct stowi_plan_check_shape {
+typedef struct stowi_plan_checked_shape {
   size_t region;
   const int64_t* values;  // of all symbols of the graph
   const stow_graph* bound;
   const stow_effects* effects;
-} stowi_plan_check_shape;
+} stowi_plan_checked_shape;
 
 typedef struct stowi_plan_check_shapes {
   // Checks the plan at a shape, as at a point. Until the next call |out_shape| has what it was
   // checked with.
   stow_status (*check)(void* user, size_t region, const int64_t* values,
-                       stowi_plan_check_shape* out_shape);
+                       stowi_plan_checked_shape* out_shape);
   void* user;
 } stowi_plan_check_shapes;
 

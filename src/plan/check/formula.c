@@ -507,7 +507,7 @@ static stow_status check_point(const checker* c, size_t point) {
 }
 
 static stow_status check_shape(void* user, size_t region, const int64_t* values,
-                               stowi_plan_check_shape* out_shape) {
+                               stowi_plan_checked_shape* out_shape) {
   checker* c = user;
   size_t point = c->formula->point_count;
   end_effects(c, c->shape_effects);
@@ -517,7 +517,7 @@ static stow_status check_shape(void* user, size_t region, const int64_t* values,
   STOW_TRY(check_types(c, point));
   STOW_TRY(check_graph(c, point));
   STOW_TRY(begin_effects(c, &c->shape_effects));
-  *out_shape = (stowi_plan_check_shape){region, c->values, stowi_graph_twin_graph(c->twin),
+  *out_shape = (stowi_plan_checked_shape){region, c->values, stowi_graph_twin_graph(c->twin),
                                         c->shape_effects};
   return check_with(c, point, region, c->shape_effects);
 }
