@@ -13,9 +13,9 @@ stow_status stowi_exec_changes_create(size_t point_count, stow_allocator allocat
                                       stowi_exec_changes** out_changes);
 void stowi_exec_changes_destroy(stowi_exec_changes* changes);
 
-// Names |size| bytes at |at|: numbers of 8 or 4 bytes, or one of a byte. |changes| is a
+// Names |size| bytes at |at|: numbers of 8 or 4 bytes, or one of a byte. |to| is a
 // stowi_exec_changes. Where memory runs out, the next call of stowi_exec_changes_note fails.
-void stowi_exec_changes_name(void* changes, void* at, size_t size);
+void stowi_exec_changes_name(void* to, void* at, size_t size);
 // Notes the numbers as those of |point|. |*out_is_worth| is false if there are too many: |changes|
 // can only be destroyed then.
 stow_status stowi_exec_changes_note(stowi_exec_changes* changes, size_t point, stow_diag* diag,

@@ -518,7 +518,7 @@ static stow_status check_shape(void* user, size_t region, const int64_t* values,
   STOW_TRY(check_graph(c, point));
   STOW_TRY(begin_effects(c, &c->shape_effects));
   *out_shape = (stowi_plan_checked_shape){region, c->values, stowi_graph_twin_graph(c->twin),
-                                        c->shape_effects};
+                                          c->shape_effects};
   return check_with(c, point, region, c->shape_effects);
 }
 
