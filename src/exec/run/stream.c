@@ -1,0 +1,725 @@
+// A `stream` node is prepared in a graph of its own that has a node for each node of the function,
+// which makes one row of what that makes. From that come kernels, attributes and packed weights.
+// Rings have room for the rows that are alive at the same time when the kernel's order of rows is
+// followed to the end. All of that is put into the plain tables that the kernel runs.
+#include "exec/run/stream.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "exec/program/frame.h"
+#include "exec/program/words.h"
+#include "exec/run/prepare.h"
+#include "graph/api.h"
+
+#define ROWS 2
+#define COLUMNS 3
+#define NONE UINT32_MAX
+#define ALIGNMENT 64
+
+// Scratch that a kernel of the function may have, by variant, if it has one that needs as little.
+static const uint64_t scratch_limits[STOWI_EXEC_STREAM_VARIANTS] = {UINT64_MAX, 65536, 8192, 0};
+
+typedef struct stream {
+  stow_allocator allocator;
+  stow_node node;
+  uint64_t packed;
+  uint32_t threads;
+  const stow_graph* function;
+  stow_graph* graph;        // for rows
+  stow_prepared* prepared;  // of that
+  uint32_t value_count;     // of the function
+  uint32_t node_count;
+  uint32_t step_count;
+  uint32_t* step_of;          // by node of the function; NONE: an input
+  stow_node* nodes;           // by step: in the function,
+  stow_node* row_nodes;       // and in the graph for rows
+  stowi_graph_row_map* maps;  // by step
+  uint32_t* reads;            // by value: how many operands are it
+  uint32_t* home_of;          // by value: in whose ring its rows are; itself, if in its own
+  stowi_kernel_stream_value* values;
+  stowi_kernel_block_value* homes;
+  stowi_kernel_stream_step* steps;
+  uint32_t* outputs;
+  stowi_kernel_block_step* calls[STOWI_EXEC_STREAM_VARIANTS];
+  stowi_kernel_block_body bodies[STOWI_EXEC_STREAM_VARIANTS];
+  const stowi_kernel_block_body* body_of[STOWI_EXEC_STREAM_VARIANTS];
+  stowi_kernel_stream data;
+} stream;
+
+struct stowi_exec_streams {
+  stow_allocator allocator;
+  const stow_graph* graph;
+  const stow_kernels* kernels;
+  uint32_t threads;
+  STOWI_VEC(stream*) nodes;
+};
+
+stow_status stowi_exec_streams_create(const stow_graph* graph, const stow_kernels* kernels,
+                                      uint32_t threads, stow_allocator allocator, stow_diag* diag,
+                                      stowi_exec_streams** out_streams) {
+  stowi_exec_streams* streams = STOWI_NEW(allocator, stowi_exec_streams);
+  STOW_TRY(stowi_need_memory(streams != NULL, diag));
+  streams->allocator = allocator;
+  streams->graph = graph;
+  streams->kernels = kernels;
+  streams->threads = threads;
+  *out_streams = streams;
+  return STOW_OK;
+}
+
+static void destroy_stream(stream* s) {
+  stow_allocator allocator = s->allocator;
+  stow_prepared_destroy(s->prepared);
+  stow_graph_destroy(s->graph);
+  STOWI_ARRAY_FREE(allocator, s->step_of, s->node_count);
+  STOWI_ARRAY_FREE(allocator, s->nodes, s->step_count);
+  STOWI_ARRAY_FREE(allocator, s->row_nodes, s->step_count);
+  STOWI_ARRAY_FREE(allocator, s->maps, s->step_count);
+  STOWI_ARRAY_FREE(allocator, s->reads, s->value_count);
+  STOWI_ARRAY_FREE(allocator, s->home_of, s->value_count);
+  STOWI_ARRAY_FREE(allocator, s->values, s->value_count);
+  STOWI_ARRAY_FREE(allocator, s->homes, s->value_count);
+  STOWI_ARRAY_FREE(allocator, s->steps, s->step_count);
+  STOWI_ARRAY_FREE(allocator, s->outputs, stow_graph_output_count(s->function));
+  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
+    STOWI_ARRAY_FREE(allocator, s->calls[i], s->step_count);
+  }
+  STOWI_DELETE(allocator, s);
+}
+
+void stowi_exec_streams_destroy(stowi_exec_streams* streams) {
+  if (streams == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < streams->nodes.count; ++i) {
+    destroy_stream(streams->nodes.data[i]);
+  }
+  STOWI_VEC_FREE(streams->allocator, &streams->nodes);
+  STOWI_DELETE(streams->allocator, streams);
+}
+
+static bool reads_whole(const stream* s, uint32_t step, size_t k) {
+  return k < 64 && (s->maps[step].whole >> k & 1) != 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The function
+
+static stow_status begin_stream(stream* s, stow_diag* diag) {
+  stow_allocator allocator = s->allocator;
+  s->value_count = stow_graph_value_count(s->function);
+  s->node_count = stow_graph_node_count(s->function);
+  for (stow_node node = 0; node < s->node_count; ++node) {
+    s->step_count += stow_graph_op(s->function, node) != STOW_OP_INPUT;
+  }
+  s->step_of = STOWI_ARRAY(allocator, uint32_t, s->node_count);
+  s->nodes = STOWI_ARRAY(allocator, stow_node, s->step_count);
+  s->row_nodes = STOWI_ARRAY(allocator, stow_node, s->step_count);
+  s->maps = STOWI_ARRAY(allocator, stowi_graph_row_map, s->step_count);
+  s->reads = STOWI_ARRAY_ZERO(allocator, uint32_t, s->value_count);
+  s->home_of = STOWI_ARRAY(allocator, uint32_t, s->value_count);
+  s->values = STOWI_ARRAY_ZERO(allocator, stowi_kernel_stream_value, s->value_count);
+  s->homes = STOWI_ARRAY_ZERO(allocator, stowi_kernel_block_value, s->value_count);
+  s->steps = STOWI_ARRAY_ZERO(allocator, stowi_kernel_stream_step, s->step_count);
+  s->outputs = STOWI_ARRAY(allocator, uint32_t, stow_graph_output_count(s->function));
+  bool is_there = s->step_of != NULL && s->nodes != NULL && s->row_nodes != NULL &&
+                  s->maps != NULL && s->reads != NULL && s->home_of != NULL && s->values != NULL &&
+                  s->homes != NULL && s->steps != NULL && s->outputs != NULL;
+  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
+    s->calls[i] = STOWI_ARRAY_ZERO(allocator, stowi_kernel_block_step, s->step_count);
+    is_there = is_there && s->calls[i] != NULL;
+  }
+  return stowi_need_memory(is_there, diag);
+}
+
+static stow_status map_steps(stream* s, stow_diag* diag) {
+  uint32_t count = 0;
+  for (stow_node node = 0; node < s->node_count; ++node) {
+    bool is_input = stow_graph_op(s->function, node) == STOW_OP_INPUT;
+    s->step_of[node] = is_input ? NONE : count;
+    if (!is_input) {
+      if (!stowi_graph_map_rows(s->function, node, &s->maps[count])) {
+        return stowi_fail(diag, STOW_ERR_TYPE, "%s is not computed row by row",
+                          stowi_exec_words_node(s->function, node).text);
+      }
+      s->nodes[count++] = node;
+    }
+  }
+  return STOW_OK;
+}
+
+// ---------------------------------------------------------------------------------------------
+// The graph for rows
+
+// How many rows of operand 0 row |row| of a step reads, and the padding around them.
+typedef struct window {
+  int64_t rows, above, below;
+} window;
+
+static int64_t clamp(int64_t number, int64_t most) {
+  return number < 0 ? 0 : number < most ? number : most;
+}
+
+static window window_of(const stream* s, uint32_t step, int64_t row) {
+  const stowi_graph_row_map* map = &s->maps[step];
+  const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
+  int64_t rows = stow_graph_type(s->function, operands[0])->dims[ROWS];
+  int64_t first, last;
+  window w = {.rows = 0};
+  if (stowi_graph_row_range(map, rows, row, &first, &last)) {
+    w.rows = last - first + 1;
+  }
+  if (map->pad_count != 0) {
+    int64_t extent = map->last - map->first + 1;
+    int64_t begin = row * map->stride + map->first;
+    w.above = clamp(-begin, extent);
+    w.below = clamp(clamp(begin + extent - rows, extent), map->pads[map->bottom]);
+  }
+  return w;
+}
+
+static int64_t rows_of(const stream* s, uint32_t step) {
+  stow_value result = stow_graph_first_result(s->function, s->nodes[step]);
+  return stow_graph_type(s->function, result)->dims[ROWS];
+}
+
+// The largest window of a step.
+static window most_of(const stream* s, uint32_t step) {
+  window most = window_of(s, step, 0);
+  for (int64_t row = 1; row < rows_of(s, step); ++row) {
+    window w = window_of(s, step, row);
+    most = w.rows > most.rows ? w : most;
+  }
+  return most;
+}
+
+// Inputs need names.
+static stow_status add_input(stream* s, const stow_type* type, stow_diag* diag, stow_value* out) {
+  char name[24];
+  (void)snprintf(name, sizeof(name), "i%u", (unsigned)stow_graph_value_count(s->graph));
+  return stow_graph_input(s->graph, name, type, diag, out);
+}
+
+static stow_status add_row_input(stream* s, stow_value value, int64_t rows, stow_diag* diag,
+                                 stow_value* out) {
+  stow_type type = *stow_graph_type(s->function, value);
+  type.dims[ROWS] = rows;
+  return add_input(s, &type, diag, out);
+}
+
+static void add_attrs(const stream* s, uint32_t step, window w, stow_call* call) {
+  stow_node node = s->nodes[step];
+  stowi_graph_row_map map = s->maps[step];
+  for (size_t i = 0; i < stow_graph_attr_count(s->function, node); ++i) {
+    const stow_attr* attr = stow_graph_attr_at(s->function, node, i);
+    bool is_pads = stow_str_equal(attr->name, stow_str_of("pads")) ||
+                   stow_str_equal(attr->name, stow_str_of("auto_pad"));
+    if (map.pad_count == 0 || !is_pads) {
+      stow_call_attr(call, attr);
+    }
+  }
+  if (map.pad_count != 0) {
+    map.pads[map.top] = w.above;
+    map.pads[map.bottom] = w.below;
+    stow_call_attr_ints(call, "pads", map.pads, map.pad_count);
+  }
+}
+
+#define MOST_OPERANDS 64
+
+// |inputs| has the values for inputs of the function.
+static stow_status add_row_node(stream* s, uint32_t step, const stow_value* inputs,
+                                stow_diag* diag) {
+  stow_node node = s->nodes[step];
+  const stow_value* operands = stow_graph_operands(s->function, node);
+  size_t count = stow_graph_operand_count(s->function, node);
+  stow_value mine[MOST_OPERANDS];
+  window w = reads_whole(s, step, 0) ? (window){.rows = 1} : most_of(s, step);
+  for (size_t k = 0; k < count && k < MOST_OPERANDS; ++k) {
+    mine[k] = operands[k];
+    if (operands[k] != STOW_VALUE_NONE && reads_whole(s, step, k)) {
+      mine[k] = inputs[operands[k]];
+    } else if (operands[k] != STOW_VALUE_NONE) {
+      STOW_TRY(add_row_input(s, operands[k], k == 0 ? w.rows : 1, diag, &mine[k]));
+    }
+  }
+  stow_call* call = stow_graph_begin(s->graph, stow_graph_op(s->function, node));
+  for (size_t k = 0; k < count; ++k) {
+    stow_call_operand(call, mine[k]);
+  }
+  add_attrs(s, step, w, call);
+  for (size_t k = 0; k < stow_graph_result_count(s->function, node); ++k) {
+    stow_value result = stow_graph_first_result(s->function, node) + (stow_value)k;
+    stow_type type = *stow_graph_type(s->function, result);
+    type.dims[ROWS] = 1;
+    stow_call_result_type(call, &type);
+  }
+  STOW_TRY(stow_call_finish(call, diag, &s->row_nodes[step]));
+  return stow_graph_add_output(s->graph, stow_graph_first_result(s->graph, s->row_nodes[step]),
+                               diag);
+}
+
+// The function's inputs are the first of the graph, so that the same ones are packed.
+static stow_status add_nodes(stream* s, stow_value* inputs, stow_diag* diag) {
+  for (stow_node node = 0; node < s->node_count; ++node) {
+    if (stow_graph_op(s->function, node) == STOW_OP_INPUT) {
+      stow_value value = stow_graph_first_result(s->function, node);
+      STOW_TRY(add_input(s, stow_graph_type(s->function, value), diag, &inputs[value]));
+    }
+  }
+  for (uint32_t step = 0; step < s->step_count; ++step) {
+    STOW_TRY(add_row_node(s, step, inputs, diag));
+  }
+  return STOW_OK;
+}
+
+static stow_status prepare_rows(stream* s, const stow_kernels* kernels, stow_diag* diag) {
+  stow_prepare_options options;
+  stow_prepare_options_init(&options);
+  options.kernels = kernels;
+  options.threads = s->threads;
+  options.fastest = true;
+  options.pack = STOW_PACK_ALWAYS;
+  STOW_TRY(stow_graph_create(stow_graph_name(s->function), stow_graph_ops(s->function),
+                             s->allocator, diag, &s->graph));
+  stow_value* inputs = STOWI_ARRAY(s->allocator, stow_value, s->value_count);
+  STOW_TRY(stowi_need_memory(inputs != NULL, diag));
+  stow_status status = add_nodes(s, inputs, diag);
+  STOWI_ARRAY_FREE(s->allocator, inputs, s->value_count);
+  STOW_TRY(status);
+  return stowi_exec_prepare_function(s->graph, &options, s->packed, s->allocator, diag,
+                                     &s->prepared);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Values and steps
+
+static void lay_value(stream* s, stow_value value, bool is_ring) {
+  const stow_type* type = stow_graph_type(s->function, value);
+  uint64_t rows = (uint64_t)type->dims[ROWS];
+  uint64_t piece = (uint64_t)type->dims[COLUMNS] * (stow_dtype_bits(type->dtype) / 8);
+  uint64_t channels = (uint64_t)type->dims[1];
+  stow_node node = stow_graph_producer(s->function, value);
+  s->values[value] = (stowi_kernel_stream_value){.maker = s->step_of[node],
+                                                 .rows = rows,
+                                                 .capacity = is_ring ? 0 : rows,
+                                                 .row = is_ring ? channels * piece : piece,
+                                                 .channels = channels,
+                                                 .channel = is_ring ? piece : rows * piece,
+                                                 .piece = piece};
+  s->homes[value].tensor = stowi_exec_tensor_of(type);
+  s->homes[value].tensor.dims[ROWS] = 1;
+}
+
+static void list_values(stream* s) {
+  uint32_t inputs = 0;
+  for (stow_value value = 0; value < s->value_count; ++value) {
+    s->home_of[value] = value;
+    if (s->step_of[stow_graph_producer(s->function, value)] == NONE) {
+      s->values[value].maker = NONE;
+      s->homes[value].tensor = stowi_exec_tensor_of(stow_graph_type(s->function, value));
+      s->homes[value].home = STOWI_KERNEL_BLOCK_OPERAND;
+      s->homes[value].index = inputs++;
+    } else {
+      lay_value(s, value, true);
+    }
+  }
+  for (uint32_t k = 0; k < stow_graph_output_count(s->function); ++k) {
+    s->outputs[k] = stow_graph_outputs(s->function)[k];
+    s->homes[s->outputs[k]].home = STOWI_KERNEL_BLOCK_SCATTER;
+    s->homes[s->outputs[k]].index = k;
+  }
+}
+
+// Operands that are read by rows.
+static void list_reads(stream* s) {
+  for (uint32_t step = 0; step < s->step_count; ++step) {
+    const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
+    for (size_t k = 0; k < stow_graph_operand_count(s->function, s->nodes[step]); ++k) {
+      if (operands[k] != STOW_VALUE_NONE && !reads_whole(s, step, k)) {
+        ++s->reads[operands[k]];
+        if (s->values[operands[k]].maker == NONE) {
+          lay_value(s, operands[k], false);
+        }
+      }
+    }
+  }
+}
+
+static uint32_t find_pads(const stowi_exec_step* step) {
+  for (uint32_t i = 0; i < step->attr_count; ++i) {
+    if (stow_str_equal(step->attrs[i].name, stow_str_of("pads"))) {
+      return i;
+    }
+  }
+  return NONE;
+}
+
+static void list_step(stream* s, uint32_t index) {
+  const stowi_graph_row_map* map = &s->maps[index];
+  const stowi_exec_step* step = &s->prepared->program.steps[s->row_nodes[index]];
+  stow_node node = s->nodes[index];
+  s->steps[index] =
+      (stowi_kernel_stream_step){.rows = (uint64_t)rows_of(s, index),
+                                 .whole = map->whole,
+                                 .stride = map->stride,
+                                 .first = map->first,
+                                 .last = map->last,
+                                 .divide = map->divide,
+                                 .pads = map->pad_count == 0 ? NONE : find_pads(step),
+                                 .pad_count = map->pad_count,
+                                 .top = map->top,
+                                 .bottom = map->bottom,
+                                 .most_below = map->pad_count == 0 ? 0 : map->pads[map->bottom]};
+  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
+    s->calls[i][index] =
+        (stowi_kernel_block_step){.kernel = &step->kernel,
+                                  .operands = stow_graph_operands(s->function, node),
+                                  .attrs = step->attrs,
+                                  .attr_ids = step->attr_ids,
+                                  .op = step->op,
+                                  .operand_count = (uint32_t)step->operand_count,
+                                  .first_result = stow_graph_first_result(s->function, node),
+                                  .result_count = (uint32_t)step->result_count,
+                                  .attr_count = (uint32_t)step->attr_count,
+                                  .packed = step->packed};
+  }
+}
+
+static void list_bodies(stream* s) {
+  uint32_t most_attrs = 0;
+  for (uint32_t step = 0; step < s->step_count; ++step) {
+    list_step(s, step);
+    most_attrs =
+        s->calls[0][step].attr_count > most_attrs ? s->calls[0][step].attr_count : most_attrs;
+  }
+  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
+    s->bodies[i] =
+        (stowi_kernel_block_body){.rows = 1,
+                                  .values = s->homes,
+                                  .steps = s->calls[i],
+                                  .value_count = s->value_count,
+                                  .step_count = s->step_count,
+                                  .most_operands = (uint32_t)s->prepared->program.most_operands,
+                                  .most_results = (uint32_t)s->prepared->program.most_results};
+    s->body_of[i] = &s->bodies[i];
+  }
+  s->data = (stowi_kernel_stream){.bodies = s->body_of,
+                                  .values = s->values,
+                                  .steps = s->steps,
+                                  .outputs = s->outputs,
+                                  .output_count = (uint32_t)stow_graph_output_count(s->function),
+                                  .most_attrs = most_attrs};
+}
+
+// ---------------------------------------------------------------------------------------------
+// Rings
+
+static bool reads_same_row(const stream* s, uint32_t step, size_t k) {
+  const stowi_graph_row_map* map = &s->maps[step];
+  bool is_same = map->stride == 1 && map->first == 0 && map->last == 0 && map->divide == 1;
+  return !reads_whole(s, step, k) && (k != 0 || (is_same && map->pad_count == 0));
+}
+
+// A row that only |step| reads, for the same row of its only result, is made where that will be: it
+// is made when that is about to be made, and never earlier.
+static bool shares_ring(const stream* s, uint32_t step, size_t k) {
+  stow_value value = stow_graph_operands(s->function, s->nodes[step])[k];
+  stow_value result = stow_graph_first_result(s->function, s->nodes[step]);
+  const stowi_exec_step* row = &s->prepared->program.steps[s->row_nodes[step]];
+  if (value == STOW_VALUE_NONE || s->values[value].maker == NONE || s->reads[value] != 1 ||
+      s->homes[value].home != STOWI_KERNEL_BLOCK_SCRATCH) {
+    return false;
+  }
+  uint32_t maker = s->values[value].maker;
+  return reads_same_row(s, step, k) && s->calls[0][step].result_count == 1 &&
+         s->calls[0][maker].result_count == 1 && s->values[value].row == s->values[result].row &&
+         row->kernel.in_place &&
+         stow_graph_in_place(s->graph, s->row_nodes[step], 0, k) != STOW_IN_PLACE_NEVER;
+}
+
+static void share_rings(stream* s) {
+  for (uint32_t step = s->step_count; step-- > 0;) {
+    const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
+    stow_value result = stow_graph_first_result(s->function, s->nodes[step]);
+    for (size_t k = 0; k < s->calls[0][step].operand_count; ++k) {
+      if (shares_ring(s, step, k)) {
+        s->home_of[operands[k]] = s->home_of[result];
+        break;
+      }
+    }
+  }
+}
+
+// The first row of |value| that a step still needs, or |none|.
+static uint64_t first_needed(const stream* s, const stowi_kernel_stream_state* state,
+                             stow_value value, const uint32_t* readers, size_t count,
+                             uint64_t none) {
+  uint64_t least = none;
+  for (size_t i = 0; i < count; ++i) {
+    const stowi_kernel_block_step* call = &s->calls[0][readers[i]];
+    uint64_t row = state->next[readers[i]];
+    for (uint32_t k = 0; row < s->steps[readers[i]].rows && k < call->operand_count; ++k) {
+      if (call->operands[k] == value && !reads_whole(s, readers[i], k)) {
+        stowi_kernel_stream_range range =
+            stowi_kernel_stream_range_of(&s->steps[readers[i]], k, s->values[value].rows, row);
+        least = (uint64_t)range.first < least ? (uint64_t)range.first : least;
+      }
+    }
+  }
+  return least;
+}
+
+typedef struct simulation {
+  stowi_kernel_stream_state state;
+  uint32_t* readers;  // steps, of one value after the other
+  size_t* first;      // by value, and the end
+} simulation;
+
+static void list_readers(const stream* s, simulation* sim) {
+  size_t at = 0;
+  for (stow_value value = 0; value < s->value_count; ++value) {
+    sim->first[value] = at;
+    at += s->reads[value];
+  }
+  sim->first[s->value_count] = at;
+  for (uint32_t step = s->step_count; step-- > 0;) {
+    const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
+    for (size_t k = 0; k < s->calls[0][step].operand_count; ++k) {
+      if (operands[k] != STOW_VALUE_NONE && !reads_whole(s, step, k)) {
+        sim->readers[sim->first[operands[k]]++] = step;
+      }
+    }
+  }
+  for (stow_value value = 0; value < s->value_count; ++value) {
+    sim->first[value] -= s->reads[value];
+  }
+}
+
+// Follows the order of rows to the end; a ring has room for the rows from the first that is needed
+// to the one that is being made.
+static void simulate(stream* s, simulation* sim) {
+  uint32_t step;
+  stowi_kernel_stream_begin(&s->data, &sim->state);
+  while ((step = stowi_kernel_stream_next(&s->data, &sim->state)) != NONE) {
+    uint64_t row = sim->state.next[step];
+    for (uint32_t k = 0; k < s->calls[0][step].result_count; ++k) {
+      stow_value value = s->calls[0][step].first_result + k;
+      const uint32_t* readers = sim->readers + sim->first[value];
+      uint64_t least = first_needed(s, &sim->state, value, readers, s->reads[value], row);
+      uint64_t alive = row - least + 1;
+      s->values[value].capacity =
+          alive > s->values[value].capacity ? alive : s->values[value].capacity;
+    }
+    ++sim->state.next[step];
+  }
+}
+
+static stow_status find_capacities(stream* s, stow_diag* diag) {
+  stow_allocator allocator = s->allocator;
+  size_t reads = 0;
+  for (stow_value value = 0; value < s->value_count; ++value) {
+    reads += s->reads[value];
+  }
+  simulation sim = {.state = {.next = STOWI_ARRAY(allocator, uint64_t, s->step_count),
+                              .stack = STOWI_ARRAY(allocator, uint32_t, s->step_count)},
+                    .readers = STOWI_ARRAY(allocator, uint32_t, reads),
+                    .first = STOWI_ARRAY(allocator, size_t, (size_t)s->value_count + 1)};
+  bool is_there =
+      sim.state.next != NULL && sim.state.stack != NULL && sim.readers != NULL && sim.first != NULL;
+  if (is_there) {
+    list_readers(s, &sim);
+    simulate(s, &sim);
+  }
+  STOWI_ARRAY_FREE(allocator, sim.state.next, s->step_count);
+  STOWI_ARRAY_FREE(allocator, sim.state.stack, s->step_count);
+  STOWI_ARRAY_FREE(allocator, sim.readers, reads);
+  STOWI_ARRAY_FREE(allocator, sim.first, (size_t)s->value_count + 1);
+  return stowi_need_memory(is_there, diag);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Bytes
+
+static uint64_t align_up(uint64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
+
+// Rings one after the other. Values of steps that are never run have none.
+static uint64_t place_rings(stream* s) {
+  uint64_t at = 0;
+  for (stow_value value = 0; value < s->value_count; ++value) {
+    stowi_kernel_stream_value* v = &s->values[value];
+    if (v->maker != NONE && s->home_of[value] == value) {
+      v->capacity = v->capacity == 0 ? 1 : v->capacity;
+      s->homes[value].at = at;
+      at = align_up(at + v->capacity * v->row);
+    }
+  }
+  for (stow_value value = 0; value < s->value_count; ++value) {
+    s->values[value].capacity = s->values[s->home_of[value]].capacity;
+    s->homes[value].at = s->homes[s->home_of[value]].at;
+  }
+  return at;
+}
+
+// Operands whose rows do not lie in order, or not one after the other.
+static uint64_t copies_of(const stream* s, uint32_t step) {
+  const stowi_kernel_block_step* call = &s->calls[0][step];
+  uint64_t bytes = 0;
+  for (uint32_t k = 0; k < call->operand_count; ++k) {
+    if (call->operands[k] != NONE && !reads_whole(s, step, k)) {
+      const stowi_kernel_stream_value* v = &s->values[call->operands[k]];
+      uint64_t rows = k == 0 ? (uint64_t)most_of(s, step).rows : 1;
+      bool is_dense = v->channels == 1 || v->channel == v->piece;
+      bool is_one_piece = v->channels == 1 && v->maker == NONE;
+      bytes +=
+          (rows <= 1 && is_dense) || is_one_piece ? 0 : align_up(v->channels * v->piece * rows);
+    }
+  }
+  return bytes;
+}
+
+static stow_status ask(stream* s, uint32_t step, uint32_t variant, stow_kernel_call* call,
+                       uint64_t* most, stow_diag* diag) {
+  char message[256] = "";
+  uint64_t bytes = 0;
+  call->variant = variant;
+  call->message = message;
+  call->message_size = sizeof(message);
+  stow_status status = s->calls[0][step].kernel->scratch(call, &bytes);
+  *most = bytes > *most ? bytes : *most;
+  return status == STOW_OK
+             ? STOW_OK
+             : stowi_fail(diag, status, "%s: %s",
+                          stowi_exec_words_node(s->function, s->nodes[step]).text, message);
+}
+
+// The most that variant |variant| of a step's kernel needs for any row. |attrs| has room for those
+// of any step.
+static stow_status ask_all(stream* s, uint32_t step, uint32_t variant, stow_attr* attrs,
+                           uint64_t* out_most, stow_diag* diag) {
+  stowi_exec_frame* frame = &s->prepared->frame;
+  const stowi_kernel_stream_step* how = &s->steps[step];
+  int64_t pads[8];
+  window last = {.rows = -1};
+  *out_most = 0;
+  if (s->calls[0][step].kernel->scratch == NULL) {
+    return STOW_OK;
+  }
+  stowi_exec_frame_call(frame, s->row_nodes[step]);
+  frame->call.workers = s->threads;
+  stow_kernel_call call = frame->call;
+  if (reads_whole(s, step, 0)) {
+    return ask(s, step, variant, &call, out_most, diag);
+  }
+  stow_tensor first = *call.operands[0];
+  frame->operands[0] = &first;
+  for (int64_t row = 0; row < (int64_t)how->rows; ++row) {
+    window w = window_of(s, step, row);
+    if (w.rows == last.rows && w.above == last.above && w.below == last.below) {
+      continue;
+    }
+    last = w;
+    first.dims[ROWS] = w.rows;
+    if (how->pads != NONE) {
+      memcpy(attrs, frame->call.attrs, call.attr_count * sizeof(attrs[0]));
+      memcpy(pads, s->maps[step].pads, sizeof(pads));
+      pads[how->top] = w.above;
+      pads[how->bottom] = w.below;
+      attrs[how->pads].ints = pads;
+      call.attrs = attrs;
+    }
+    STOW_TRY(ask(s, step, variant, &call, out_most, diag));
+  }
+  return STOW_OK;
+}
+
+// Each variant of the node takes the fastest one of each kernel that needs little enough, or the
+// last one.
+static stow_status choose_variants(stream* s, uint32_t step, stow_attr* attrs, stow_diag* diag) {
+  const stow_kernel* kernel = s->calls[0][step].kernel;
+  uint32_t count = kernel->variant_count == 0 ? 1 : kernel->variant_count;
+  uint32_t variant = 0;
+  uint64_t bytes;
+  STOW_TRY(ask_all(s, step, variant, attrs, &bytes, diag));
+  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
+    while (bytes > scratch_limits[i] && variant + 1 < count) {
+      STOW_TRY(ask_all(s, step, ++variant, attrs, &bytes, diag));
+    }
+    s->calls[i][step].variant = variant;
+    s->calls[i][step].scratch_size = bytes;
+  }
+  return STOW_OK;
+}
+
+static stow_status place_steps(stream* s, uint64_t rings, stow_attr* attrs, stow_diag* diag) {
+  for (uint32_t step = 0; step < s->step_count; ++step) {
+    uint64_t at = rings + copies_of(s, step);
+    s->steps[step].copies_at = rings;
+    STOW_TRY(choose_variants(s, step, attrs, diag));
+    for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
+      s->calls[i][step].scratch_at = at;
+      uint64_t end = at + s->calls[i][step].scratch_size;
+      s->bodies[i].bytes = end > s->bodies[i].bytes ? end : s->bodies[i].bytes;
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status place_all(stream* s, stow_diag* diag) {
+  size_t count = s->data.most_attrs;
+  stow_attr* attrs = STOWI_ARRAY(s->allocator, stow_attr, count);
+  STOW_TRY(stowi_need_memory(attrs != NULL, diag));
+  stow_status status = place_steps(s, place_rings(s), attrs, diag);
+  STOWI_ARRAY_FREE(s->allocator, attrs, count);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Nodes
+
+static stow_status make_stream(stream* s, const stow_kernels* kernels, stow_diag* diag) {
+  STOW_TRY(begin_stream(s, diag));
+  STOW_TRY(map_steps(s, diag));
+  STOW_TRY(prepare_rows(s, kernels, diag));
+  list_values(s);
+  list_reads(s);
+  list_bodies(s);
+  share_rings(s);
+  STOW_TRY(find_capacities(s, diag));
+  STOW_TRY(place_all(s, diag));
+  return stowi_exec_stream_check(s->function, &s->data, s->allocator, diag);
+}
+
+stow_status stowi_exec_streams_of(stowi_exec_streams* streams, stow_node node, uint64_t packed,
+                                  stow_diag* diag, const stowi_kernel_stream** out_data) {
+  stow_allocator allocator = streams->allocator;
+  size_t at = 0;
+  while (at < streams->nodes.count && streams->nodes.data[at]->node != node) {
+    ++at;
+  }
+  STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(allocator, &streams->nodes, 1) == STOW_OK, diag));
+  stream* s = STOWI_NEW(allocator, stream);
+  STOW_TRY(stowi_need_memory(s != NULL, diag));
+  s->allocator = allocator;
+  s->node = node;
+  s->packed = packed;
+  s->threads = streams->threads;
+  s->function = stowi_graph_find_function(streams->graph,
+                                          stow_graph_attr(streams->graph, node, "function")->s);
+  stow_status status = make_stream(s, streams->kernels, diag);
+  if (status != STOW_OK) {
+    destroy_stream(s);
+    return status;
+  }
+  if (at < streams->nodes.count) {
+    destroy_stream(streams->nodes.data[at]);
+  } else {
+    ++streams->nodes.count;
+  }
+  streams->nodes.data[at] = s;
+  *out_data = &s->data;
+  return STOW_OK;
+}
