@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes MobileNetV2 as a graph: mobilenet.py [--size 224] [--stream N] > mobilenet.stow
+"""Writes MobileNetV2 as a graph: mobilenet.py [--size 224] [--stream 7,14] > mobilenet.stow
 
-The first N of its 18 stages, the first convolution and the blocks of depthwise convolutions, are
-one `stream` node; by default none are. Weights have no data: run it with `--random 1`.
+Stages are the first convolution and the 17 blocks of depthwise convolutions. Those up to the first
+of the numbers are one `stream` node, those from there to the second another one; by default none
+are. Weights have no data: run it with `--random 1`.
 """
 
 import argparse
@@ -65,43 +66,58 @@ def write_nodes(nodes, ids, indent):
         print(f'{indent}{ids[name]} = {text.format(**ids)} : {kind(shape)}')
 
 
+class Segment:
+    """Stages that are one stream: nodes and weights between two cuts."""
+
+    def __init__(self, body, ends, first, last):
+        self.nodes = body.nodes[ends[first][0]:ends[last][0]]
+        weights = slice(ends[first][1], ends[last][1])
+        # Of a node's operands the first 64 can be packed: weights, which are worth it.
+        self.operands = [ends[first][2]] + [w for w, _ in body.weights[weights] + body.biases[weights]]
+        self.shapes = [body.shapes[ends[first][2]]]
+        self.shapes += [shape for _, shape in body.weights[weights] + body.biases[weights]]
+        self.result = ends[last][2]
+
+    def write_function(self, name):
+        ids = {}
+        print(f'  function @{name} {{')
+        for operand, shape in zip(self.operands, self.shapes):
+            ids[operand] = '%' + str(len(ids))
+            print(f'    {ids[operand]} = input "{operand}" : {kind(shape)}')
+        write_nodes(self.nodes, ids, '    ')
+        print(f'    return {ids[self.result]}\n  }}')
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--size', type=int, default=224)
-    parser.add_argument('--stream', type=int, default=0)
+    parser.add_argument('--stream', default='')
     options = parser.parse_args()
     body = Body()
     body.shapes['x'] = (1, 3, options.size, options.size)
-    ends = []  # nodes, and weights, after each stage
+    ends = [(0, 0, 'x')]  # nodes, weights and the value after each stage
     for x in stages(body, 'x'):
         ends.append((len(body.nodes), len(body.weights), x))
     x = body.conv(x, 1280, 1, 1, 1)
     x = body.add(f'pool({{{x}}}) {{{{op = "avg", global = true}}}}', (1, 1280, 1, 1))
     x = body.conv(x, 1000, 1, 1, 1, clip=False)
-    node_end, weight_end, last = ends[options.stream - 1] if options.stream else (0, 0, None)
-    inside = body.weights[:weight_end] + body.biases[:weight_end]
+    cuts = [0] + [int(cut) for cut in options.stream.split(',') if cut]
+    segments = [Segment(body, ends, a, b) for a, b in zip(cuts, cuts[1:])]
 
     print('graph @mobilenet_v2 {')
-    if options.stream:
-        print('  function @stem {')
-        ids = {'x': '%0'}
-        print(f'    %0 = input "x" : {kind(body.shapes["x"])}')
-        for name, shape in inside:
-            ids[name] = '%' + str(len(ids))
-            print(f'    {ids[name]} = input "{name}" : {kind(shape)}')
-        write_nodes(body.nodes[:node_end], ids, '    ')
-        print(f'    return {ids[last]}\n  }}')
+    for i, segment in enumerate(segments):
+        segment.write_function(f's{i}')
     ids = {'x': '%0'}
     print(f'  %0 = input "x" : {kind(body.shapes["x"])}')
     for name, shape in body.weights + body.biases:
         ids[name] = '%' + str(len(ids))
         print(f'  {ids[name]} = param "{name}" : {kind(shape)}')
-    if options.stream:
-        operands = ', '.join(['%0'] + [ids[name] for name, _ in inside])
-        ids[last] = '%' + str(len(ids))
-        print(f'  {ids[last]} = stream({operands}) {{function = "stem"}} : '
-              f'{kind(body.shapes[last])}')
-    write_nodes(body.nodes[node_end:], ids, '  ')
+    for i, segment in enumerate(segments):
+        ids[segment.result] = '%' + str(len(ids))
+        operands = ', '.join(ids[operand] for operand in segment.operands)
+        print(f'  {ids[segment.result]} = stream({operands}) {{function = "s{i}"}} : '
+              f'{kind(body.shapes[segment.result])}')
+    write_nodes(body.nodes[ends[cuts[-1]][0]:], ids, '  ')
     print(f'  return {ids[x]}\n}}')
 
 

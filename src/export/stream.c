@@ -62,8 +62,13 @@ static void print_steps(stowi_export_out* out, const stowi_kernel_stream* stream
                      ", %" PRId64 ", ",
                      step->rows, step->whole, step->stride, step->first, step->last, step->divide);
     print_number(out, step->pads);
-    stowi_export_put(out, "%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRId64 ", %" PRIu64 "u},\n",
-                     step->pad_count, step->top, step->bottom, step->most_below, step->copies_at);
+    stowi_export_put(out,
+                     "%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", %" PRId64 ", %" PRIu64 "u, %" PRIu64
+                     "u, %" PRIu64 "u, ",
+                     step->pad_count, step->top, step->bottom, step->most_below, step->copies_at,
+                     step->copy_bytes, step->chunk);
+    print_number(out, step->group);
+    stowi_export_put(out, "},\n");
   }
   stowi_export_put(out, "};\n");
 }

@@ -2,8 +2,6 @@
 // which makes one row of what that makes. From that come kernels, attributes and packed weights.
 // Rings have room for the rows that are alive at the same time when the kernel's order of rows is
 // followed to the end. All of that is put into the plain tables that the kernel runs.
-#include "exec/run/stream.h"
-
 #include <stdio.h>
 #include <string.h>
 
@@ -11,43 +9,14 @@
 #include "base/diag.h"
 #include "exec/program/frame.h"
 #include "exec/program/words.h"
-#include "exec/run/prepare.h"
-#include "graph/api.h"
+#include "exec/run/stream_inside.h"
 
 #define ROWS 2
 #define COLUMNS 3
 #define NONE UINT32_MAX
-#define ALIGNMENT 64
 
-// Scratch that a kernel of the function may have, by variant, if it has one that needs as little.
-static const uint64_t scratch_limits[STOWI_EXEC_STREAM_VARIANTS] = {UINT64_MAX, 65536, 8192, 0};
-
-typedef struct stream {
-  stow_allocator allocator;
-  stow_node node;
-  uint64_t packed;
-  uint32_t threads;
-  const stow_graph* function;
-  stow_graph* graph;        // for rows
-  stow_prepared* prepared;  // of that
-  uint32_t value_count;     // of the function
-  uint32_t node_count;
-  uint32_t step_count;
-  uint32_t* step_of;          // by node of the function; NONE: an input
-  stow_node* nodes;           // by step: in the function,
-  stow_node* row_nodes;       // and in the graph for rows
-  stowi_graph_row_map* maps;  // by step
-  uint32_t* reads;            // by value: how many operands are it
-  uint32_t* home_of;          // by value: in whose ring its rows are; itself, if in its own
-  stowi_kernel_stream_value* values;
-  stowi_kernel_block_value* homes;
-  stowi_kernel_stream_step* steps;
-  uint32_t* outputs;
-  stowi_kernel_block_step* calls[STOWI_EXEC_STREAM_VARIANTS];
-  stowi_kernel_block_body bodies[STOWI_EXEC_STREAM_VARIANTS];
-  const stowi_kernel_block_body* body_of[STOWI_EXEC_STREAM_VARIANTS];
-  stowi_kernel_stream data;
-} stream;
+typedef stowi_exec_stream stream;
+typedef stowi_exec_stream_window window;
 
 struct stowi_exec_streams {
   stow_allocator allocator;
@@ -101,10 +70,6 @@ void stowi_exec_streams_destroy(stowi_exec_streams* streams) {
   STOWI_DELETE(streams->allocator, streams);
 }
 
-static bool reads_whole(const stream* s, uint32_t step, size_t k) {
-  return k < 64 && (s->maps[step].whole >> k & 1) != 0;
-}
-
 // ---------------------------------------------------------------------------------------------
 // The function
 
@@ -154,48 +119,6 @@ static stow_status map_steps(stream* s, stow_diag* diag) {
 // ---------------------------------------------------------------------------------------------
 // The graph for rows
 
-// How many rows of operand 0 row |row| of a step reads, and the padding around them.
-typedef struct window {
-  int64_t rows, above, below;
-} window;
-
-static int64_t clamp(int64_t number, int64_t most) {
-  return number < 0 ? 0 : number < most ? number : most;
-}
-
-static window window_of(const stream* s, uint32_t step, int64_t row) {
-  const stowi_graph_row_map* map = &s->maps[step];
-  const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
-  int64_t rows = stow_graph_type(s->function, operands[0])->dims[ROWS];
-  int64_t first, last;
-  window w = {.rows = 0};
-  if (stowi_graph_row_range(map, rows, row, &first, &last)) {
-    w.rows = last - first + 1;
-  }
-  if (map->pad_count != 0) {
-    int64_t extent = map->last - map->first + 1;
-    int64_t begin = row * map->stride + map->first;
-    w.above = clamp(-begin, extent);
-    w.below = clamp(clamp(begin + extent - rows, extent), map->pads[map->bottom]);
-  }
-  return w;
-}
-
-static int64_t rows_of(const stream* s, uint32_t step) {
-  stow_value result = stow_graph_first_result(s->function, s->nodes[step]);
-  return stow_graph_type(s->function, result)->dims[ROWS];
-}
-
-// The largest window of a step.
-static window most_of(const stream* s, uint32_t step) {
-  window most = window_of(s, step, 0);
-  for (int64_t row = 1; row < rows_of(s, step); ++row) {
-    window w = window_of(s, step, row);
-    most = w.rows > most.rows ? w : most;
-  }
-  return most;
-}
-
 // Inputs need names.
 static stow_status add_input(stream* s, const stow_type* type, stow_diag* diag, stow_value* out) {
   char name[24];
@@ -237,10 +160,11 @@ static stow_status add_row_node(stream* s, uint32_t step, const stow_value* inpu
   const stow_value* operands = stow_graph_operands(s->function, node);
   size_t count = stow_graph_operand_count(s->function, node);
   stow_value mine[MOST_OPERANDS];
-  window w = reads_whole(s, step, 0) ? (window){.rows = 1} : most_of(s, step);
+  window w = stowi_exec_stream_reads_whole(s, step, 0) ? (window){.rows = 1}
+                                                       : stowi_exec_stream_most(s, step);
   for (size_t k = 0; k < count && k < MOST_OPERANDS; ++k) {
     mine[k] = operands[k];
-    if (operands[k] != STOW_VALUE_NONE && reads_whole(s, step, k)) {
+    if (operands[k] != STOW_VALUE_NONE && stowi_exec_stream_reads_whole(s, step, k)) {
       mine[k] = inputs[operands[k]];
     } else if (operands[k] != STOW_VALUE_NONE) {
       STOW_TRY(add_row_input(s, operands[k], k == 0 ? w.rows : 1, diag, &mine[k]));
@@ -339,7 +263,7 @@ static void list_reads(stream* s) {
   for (uint32_t step = 0; step < s->step_count; ++step) {
     const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
     for (size_t k = 0; k < stow_graph_operand_count(s->function, s->nodes[step]); ++k) {
-      if (operands[k] != STOW_VALUE_NONE && !reads_whole(s, step, k)) {
+      if (operands[k] != STOW_VALUE_NONE && !stowi_exec_stream_reads_whole(s, step, k)) {
         ++s->reads[operands[k]];
         if (s->values[operands[k]].maker == NONE) {
           lay_value(s, operands[k], false);
@@ -349,9 +273,9 @@ static void list_reads(stream* s) {
   }
 }
 
-static uint32_t find_pads(const stowi_exec_step* step) {
+static uint32_t find_attr(const stowi_exec_step* step, const char* name) {
   for (uint32_t i = 0; i < step->attr_count; ++i) {
-    if (stow_str_equal(step->attrs[i].name, stow_str_of("pads"))) {
+    if (stow_str_equal(step->attrs[i].name, stow_str_of(name))) {
       return i;
     }
   }
@@ -363,17 +287,18 @@ static void list_step(stream* s, uint32_t index) {
   const stowi_exec_step* step = &s->prepared->program.steps[s->row_nodes[index]];
   stow_node node = s->nodes[index];
   s->steps[index] =
-      (stowi_kernel_stream_step){.rows = (uint64_t)rows_of(s, index),
+      (stowi_kernel_stream_step){.rows = (uint64_t)stowi_exec_stream_rows(s, index),
                                  .whole = map->whole,
                                  .stride = map->stride,
                                  .first = map->first,
                                  .last = map->last,
                                  .divide = map->divide,
-                                 .pads = map->pad_count == 0 ? NONE : find_pads(step),
+                                 .pads = map->pad_count == 0 ? NONE : find_attr(step, "pads"),
                                  .pad_count = map->pad_count,
                                  .top = map->top,
                                  .bottom = map->bottom,
-                                 .most_below = map->pad_count == 0 ? 0 : map->pads[map->bottom]};
+                                 .most_below = map->pad_count == 0 ? 0 : map->pads[map->bottom],
+                                 .group = find_attr(step, "group")};
   for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
     s->calls[i][index] =
         (stowi_kernel_block_step){.kernel = &step->kernel,
@@ -416,268 +341,6 @@ static void list_bodies(stream* s) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Rings
-
-static bool reads_same_row(const stream* s, uint32_t step, size_t k) {
-  const stowi_graph_row_map* map = &s->maps[step];
-  bool is_same = map->stride == 1 && map->first == 0 && map->last == 0 && map->divide == 1;
-  return !reads_whole(s, step, k) && (k != 0 || (is_same && map->pad_count == 0));
-}
-
-// A row that only |step| reads, for the same row of its only result, is made where that will be: it
-// is made when that is about to be made, and never earlier.
-static bool shares_ring(const stream* s, uint32_t step, size_t k) {
-  stow_value value = stow_graph_operands(s->function, s->nodes[step])[k];
-  stow_value result = stow_graph_first_result(s->function, s->nodes[step]);
-  const stowi_exec_step* row = &s->prepared->program.steps[s->row_nodes[step]];
-  if (value == STOW_VALUE_NONE || s->values[value].maker == NONE || s->reads[value] != 1 ||
-      s->homes[value].home != STOWI_KERNEL_BLOCK_SCRATCH) {
-    return false;
-  }
-  uint32_t maker = s->values[value].maker;
-  return reads_same_row(s, step, k) && s->calls[0][step].result_count == 1 &&
-         s->calls[0][maker].result_count == 1 && s->values[value].row == s->values[result].row &&
-         row->kernel.in_place &&
-         stow_graph_in_place(s->graph, s->row_nodes[step], 0, k) != STOW_IN_PLACE_NEVER;
-}
-
-static void share_rings(stream* s) {
-  for (uint32_t step = s->step_count; step-- > 0;) {
-    const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
-    stow_value result = stow_graph_first_result(s->function, s->nodes[step]);
-    for (size_t k = 0; k < s->calls[0][step].operand_count; ++k) {
-      if (shares_ring(s, step, k)) {
-        s->home_of[operands[k]] = s->home_of[result];
-        break;
-      }
-    }
-  }
-}
-
-// The first row of |value| that a step still needs, or |none|.
-static uint64_t first_needed(const stream* s, const stowi_kernel_stream_state* state,
-                             stow_value value, const uint32_t* readers, size_t count,
-                             uint64_t none) {
-  uint64_t least = none;
-  for (size_t i = 0; i < count; ++i) {
-    const stowi_kernel_block_step* call = &s->calls[0][readers[i]];
-    uint64_t row = state->next[readers[i]];
-    for (uint32_t k = 0; row < s->steps[readers[i]].rows && k < call->operand_count; ++k) {
-      if (call->operands[k] == value && !reads_whole(s, readers[i], k)) {
-        stowi_kernel_stream_range range =
-            stowi_kernel_stream_range_of(&s->steps[readers[i]], k, s->values[value].rows, row);
-        least = (uint64_t)range.first < least ? (uint64_t)range.first : least;
-      }
-    }
-  }
-  return least;
-}
-
-typedef struct simulation {
-  stowi_kernel_stream_state state;
-  uint32_t* readers;  // steps, of one value after the other
-  size_t* first;      // by value, and the end
-} simulation;
-
-static void list_readers(const stream* s, simulation* sim) {
-  size_t at = 0;
-  for (stow_value value = 0; value < s->value_count; ++value) {
-    sim->first[value] = at;
-    at += s->reads[value];
-  }
-  sim->first[s->value_count] = at;
-  for (uint32_t step = s->step_count; step-- > 0;) {
-    const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
-    for (size_t k = 0; k < s->calls[0][step].operand_count; ++k) {
-      if (operands[k] != STOW_VALUE_NONE && !reads_whole(s, step, k)) {
-        sim->readers[sim->first[operands[k]]++] = step;
-      }
-    }
-  }
-  for (stow_value value = 0; value < s->value_count; ++value) {
-    sim->first[value] -= s->reads[value];
-  }
-}
-
-// Follows the order of rows to the end; a ring has room for the rows from the first that is needed
-// to the one that is being made.
-static void simulate(stream* s, simulation* sim) {
-  uint32_t step;
-  stowi_kernel_stream_begin(&s->data, &sim->state);
-  while ((step = stowi_kernel_stream_next(&s->data, &sim->state)) != NONE) {
-    uint64_t row = sim->state.next[step];
-    for (uint32_t k = 0; k < s->calls[0][step].result_count; ++k) {
-      stow_value value = s->calls[0][step].first_result + k;
-      const uint32_t* readers = sim->readers + sim->first[value];
-      uint64_t least = first_needed(s, &sim->state, value, readers, s->reads[value], row);
-      uint64_t alive = row - least + 1;
-      s->values[value].capacity =
-          alive > s->values[value].capacity ? alive : s->values[value].capacity;
-    }
-    ++sim->state.next[step];
-  }
-}
-
-static stow_status find_capacities(stream* s, stow_diag* diag) {
-  stow_allocator allocator = s->allocator;
-  size_t reads = 0;
-  for (stow_value value = 0; value < s->value_count; ++value) {
-    reads += s->reads[value];
-  }
-  simulation sim = {.state = {.next = STOWI_ARRAY(allocator, uint64_t, s->step_count),
-                              .stack = STOWI_ARRAY(allocator, uint32_t, s->step_count)},
-                    .readers = STOWI_ARRAY(allocator, uint32_t, reads),
-                    .first = STOWI_ARRAY(allocator, size_t, (size_t)s->value_count + 1)};
-  bool is_there =
-      sim.state.next != NULL && sim.state.stack != NULL && sim.readers != NULL && sim.first != NULL;
-  if (is_there) {
-    list_readers(s, &sim);
-    simulate(s, &sim);
-  }
-  STOWI_ARRAY_FREE(allocator, sim.state.next, s->step_count);
-  STOWI_ARRAY_FREE(allocator, sim.state.stack, s->step_count);
-  STOWI_ARRAY_FREE(allocator, sim.readers, reads);
-  STOWI_ARRAY_FREE(allocator, sim.first, (size_t)s->value_count + 1);
-  return stowi_need_memory(is_there, diag);
-}
-
-// ---------------------------------------------------------------------------------------------
-// Bytes
-
-static uint64_t align_up(uint64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
-
-// Rings one after the other. Values of steps that are never run have none.
-static uint64_t place_rings(stream* s) {
-  uint64_t at = 0;
-  for (stow_value value = 0; value < s->value_count; ++value) {
-    stowi_kernel_stream_value* v = &s->values[value];
-    if (v->maker != NONE && s->home_of[value] == value) {
-      v->capacity = v->capacity == 0 ? 1 : v->capacity;
-      s->homes[value].at = at;
-      at = align_up(at + v->capacity * v->row);
-    }
-  }
-  for (stow_value value = 0; value < s->value_count; ++value) {
-    s->values[value].capacity = s->values[s->home_of[value]].capacity;
-    s->homes[value].at = s->homes[s->home_of[value]].at;
-  }
-  return at;
-}
-
-// Operands whose rows do not lie in order, or not one after the other.
-static uint64_t copies_of(const stream* s, uint32_t step) {
-  const stowi_kernel_block_step* call = &s->calls[0][step];
-  uint64_t bytes = 0;
-  for (uint32_t k = 0; k < call->operand_count; ++k) {
-    if (call->operands[k] != NONE && !reads_whole(s, step, k)) {
-      const stowi_kernel_stream_value* v = &s->values[call->operands[k]];
-      uint64_t rows = k == 0 ? (uint64_t)most_of(s, step).rows : 1;
-      bool is_dense = v->channels == 1 || v->channel == v->piece;
-      bool is_one_piece = v->channels == 1 && v->maker == NONE;
-      bytes +=
-          (rows <= 1 && is_dense) || is_one_piece ? 0 : align_up(v->channels * v->piece * rows);
-    }
-  }
-  return bytes;
-}
-
-static stow_status ask(stream* s, uint32_t step, uint32_t variant, stow_kernel_call* call,
-                       uint64_t* most, stow_diag* diag) {
-  char message[256] = "";
-  uint64_t bytes = 0;
-  call->variant = variant;
-  call->message = message;
-  call->message_size = sizeof(message);
-  stow_status status = s->calls[0][step].kernel->scratch(call, &bytes);
-  *most = bytes > *most ? bytes : *most;
-  return status == STOW_OK
-             ? STOW_OK
-             : stowi_fail(diag, status, "%s: %s",
-                          stowi_exec_words_node(s->function, s->nodes[step]).text, message);
-}
-
-// The most that variant |variant| of a step's kernel needs for any row. |attrs| has room for those
-// of any step.
-static stow_status ask_all(stream* s, uint32_t step, uint32_t variant, stow_attr* attrs,
-                           uint64_t* out_most, stow_diag* diag) {
-  stowi_exec_frame* frame = &s->prepared->frame;
-  const stowi_kernel_stream_step* how = &s->steps[step];
-  int64_t pads[8];
-  window last = {.rows = -1};
-  *out_most = 0;
-  if (s->calls[0][step].kernel->scratch == NULL) {
-    return STOW_OK;
-  }
-  stowi_exec_frame_call(frame, s->row_nodes[step]);
-  frame->call.workers = s->threads;
-  stow_kernel_call call = frame->call;
-  if (reads_whole(s, step, 0)) {
-    return ask(s, step, variant, &call, out_most, diag);
-  }
-  stow_tensor first = *call.operands[0];
-  frame->operands[0] = &first;
-  for (int64_t row = 0; row < (int64_t)how->rows; ++row) {
-    window w = window_of(s, step, row);
-    if (w.rows == last.rows && w.above == last.above && w.below == last.below) {
-      continue;
-    }
-    last = w;
-    first.dims[ROWS] = w.rows;
-    if (how->pads != NONE) {
-      memcpy(attrs, frame->call.attrs, call.attr_count * sizeof(attrs[0]));
-      memcpy(pads, s->maps[step].pads, sizeof(pads));
-      pads[how->top] = w.above;
-      pads[how->bottom] = w.below;
-      attrs[how->pads].ints = pads;
-      call.attrs = attrs;
-    }
-    STOW_TRY(ask(s, step, variant, &call, out_most, diag));
-  }
-  return STOW_OK;
-}
-
-// Each variant of the node takes the fastest one of each kernel that needs little enough, or the
-// last one.
-static stow_status choose_variants(stream* s, uint32_t step, stow_attr* attrs, stow_diag* diag) {
-  const stow_kernel* kernel = s->calls[0][step].kernel;
-  uint32_t count = kernel->variant_count == 0 ? 1 : kernel->variant_count;
-  uint32_t variant = 0;
-  uint64_t bytes;
-  STOW_TRY(ask_all(s, step, variant, attrs, &bytes, diag));
-  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
-    while (bytes > scratch_limits[i] && variant + 1 < count) {
-      STOW_TRY(ask_all(s, step, ++variant, attrs, &bytes, diag));
-    }
-    s->calls[i][step].variant = variant;
-    s->calls[i][step].scratch_size = bytes;
-  }
-  return STOW_OK;
-}
-
-static stow_status place_steps(stream* s, uint64_t rings, stow_attr* attrs, stow_diag* diag) {
-  for (uint32_t step = 0; step < s->step_count; ++step) {
-    uint64_t at = rings + copies_of(s, step);
-    s->steps[step].copies_at = rings;
-    STOW_TRY(choose_variants(s, step, attrs, diag));
-    for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
-      s->calls[i][step].scratch_at = at;
-      uint64_t end = at + s->calls[i][step].scratch_size;
-      s->bodies[i].bytes = end > s->bodies[i].bytes ? end : s->bodies[i].bytes;
-    }
-  }
-  return STOW_OK;
-}
-
-static stow_status place_all(stream* s, stow_diag* diag) {
-  size_t count = s->data.most_attrs;
-  stow_attr* attrs = STOWI_ARRAY(s->allocator, stow_attr, count);
-  STOW_TRY(stowi_need_memory(attrs != NULL, diag));
-  stow_status status = place_steps(s, place_rings(s), attrs, diag);
-  STOWI_ARRAY_FREE(s->allocator, attrs, count);
-  return status;
-}
-
-// ---------------------------------------------------------------------------------------------
 // Nodes
 
 static stow_status make_stream(stream* s, const stow_kernels* kernels, stow_diag* diag) {
@@ -687,9 +350,7 @@ static stow_status make_stream(stream* s, const stow_kernels* kernels, stow_diag
   list_values(s);
   list_reads(s);
   list_bodies(s);
-  share_rings(s);
-  STOW_TRY(find_capacities(s, diag));
-  STOW_TRY(place_all(s, diag));
+  STOW_TRY(stowi_exec_stream_place(s, diag));
   return stowi_exec_stream_check(s->function, &s->data, s->allocator, diag);
 }
 

@@ -142,15 +142,21 @@ static unsigned char* row_of(const frame* f, uint32_t value, uint64_t row) {
   return data + row % v->capacity * v->row;
 }
 
+// What one call of a step's kernel computes: all channels of a row, or some of them.
+typedef struct part {
+  uint64_t first, count;  // channels of operand 0; a count of 0: all
+} part;
+
 // Copies rows to a dense tensor, [channels, rows, columns].
-static void gather(const frame* f, uint32_t value, stowi_kernel_stream_range range,
+static void gather(const frame* f, uint32_t value, stowi_kernel_stream_range range, part p,
                    unsigned char* to) {
   const stowi_kernel_stream_value* v = &f->stream->values[value];
+  uint64_t count = p.count == 0 ? v->channels : p.count;
   size_t piece = (size_t)v->piece;
   size_t step = piece * (size_t)(range.last - range.first + 1);
   for (int64_t row = range.first; row <= range.last; ++row, to += piece) {
-    const unsigned char* from = row_of(f, value, (uint64_t)row);
-    for (uint64_t c = 0; c < v->channels; ++c) {
+    const unsigned char* from = row_of(f, value, (uint64_t)row) + p.first * v->channel;
+    for (uint64_t c = 0; c < count; ++c) {
       memcpy(to + c * step, from + c * v->channel, piece);
     }
   }
@@ -165,31 +171,70 @@ static bool is_dense(const stowi_kernel_stream_value* v, stowi_kernel_stream_ran
   return v->channels == 1 && v->row == v->piece && is_in_order;
 }
 
-static void place_operands(frame* f, uint32_t index) {
+// The part of a weight that has something for each channel along dim 0.
+static const stow_tensor* part_of_weight(frame* f, uint32_t k, const stow_tensor* whole, part p,
+                                         uint64_t channels) {
+  if (p.count == 0) {
+    return whole;
+  }
+  uint64_t each = (uint64_t)whole->dims[0] / channels;
+  size_t bytes = stow_tensor_bytes(whole) / (size_t)channels;
+  f->tensors[k] = *whole;
+  f->tensors[k].dims[0] = (int64_t)(each * p.count);
+  f->tensors[k].data = (unsigned char*)whole->data + p.first * bytes;
+  return &f->tensors[k];
+}
+
+static void place_operands(frame* f, uint32_t index, part p) {
   const stowi_kernel_block_step* call = &f->body->steps[index];
   const stowi_kernel_stream_step* how = &f->stream->steps[index];
   unsigned char* copy = f->bytes + how->copies_at;
   for (uint32_t k = 0; k < call->operand_count; ++k) {
     uint32_t value = call->operands[k];
     stow_tensor* tensor = &f->tensors[k];
-    if (value == NONE || (k < 64 && (how->whole >> k & 1) != 0)) {
-      f->operands[k] = value == NONE ? NULL : f->call->operands[f->body->values[value].index];
+    if (value == NONE) {
+      f->operands[k] = NULL;
+      continue;
+    }
+    if (k < 64 && (how->whole >> k & 1) != 0) {
+      const stow_tensor* whole = f->call->operands[f->body->values[value].index];
+      uint64_t channels = p.count == 0 ? 0 : f->stream->values[call->operands[0]].channels;
+      f->operands[k] = part_of_weight(f, k, whole, p, channels);
       continue;
     }
     const stowi_kernel_stream_value* v = &f->stream->values[value];
     stowi_kernel_stream_range range =
         stowi_kernel_stream_range_of(how, k, v->rows, f->state.next[index]);
     int64_t rows = range.last >= range.first ? range.last - range.first + 1 : 0;
+    uint64_t channels = p.count == 0 ? v->channels : p.count;
     *tensor = f->body->values[value].tensor;
+    tensor->dims[1] = (int64_t)channels;
     tensor->dims[ROWS] = rows;
     f->operands[k] = tensor;
     if (is_dense(v, range)) {
-      tensor->data = row_of(f, value, rows == 0 ? 0 : (uint64_t)range.first);
+      tensor->data = row_of(f, value, rows == 0 ? 0 : (uint64_t)range.first) + p.first * v->channel;
     } else {
       tensor->data = copy;
-      gather(f, value, range, copy);
-      copy += (v->channels * v->piece * (uint64_t)rows + 63) / 64 * 64;
+      gather(f, value, range, p, copy);
+      copy += (channels * v->piece * (uint64_t)rows + 63) / 64 * 64;
     }
+  }
+}
+
+static void place_results(frame* f, uint32_t index, part p) {
+  const stowi_kernel_block_step* call = &f->body->steps[index];
+  for (uint32_t k = 0; k < call->result_count; ++k) {
+    uint32_t value = call->first_result + k;
+    const stowi_kernel_stream_value* v = &f->stream->values[value];
+    stow_tensor* tensor = &f->tensors[call->operand_count + k];
+    *tensor = f->body->values[value].tensor;
+    tensor->data = row_of(f, value, f->state.next[index]);
+    if (p.count != 0) {
+      uint64_t each = v->channels / f->stream->values[call->operands[0]].channels;
+      tensor->dims[1] = (int64_t)(each * p.count);
+      tensor->data = (unsigned char*)tensor->data + p.first * each * v->channel;
+    }
+    f->results[k] = tensor;
   }
 }
 
@@ -197,10 +242,13 @@ static int64_t clamp(int64_t number, int64_t most) {
   return number < 0 ? 0 : number < most ? number : most;
 }
 
-// Attributes with as much padding as the window hangs over the border.
-static const stow_attr* pad_row(frame* f, uint32_t index) {
+// Attributes with as much padding as the window hangs over the border, and the groups of a part.
+static const stow_attr* change_attrs(frame* f, uint32_t index, part p) {
   const stowi_kernel_block_step* call = &f->body->steps[index];
   const stowi_kernel_stream_step* how = &f->stream->steps[index];
+  if (how->pads == NONE) {
+    return call->attrs;
+  }
   const stowi_kernel_stream_value* v = &f->stream->values[call->operands[0]];
   int64_t first = (int64_t)f->state.next[index] * how->stride + how->first;
   int64_t last = first + how->last - how->first;
@@ -210,6 +258,9 @@ static const stow_attr* pad_row(frame* f, uint32_t index) {
   f->pads[how->top] = clamp(-first, last - first + 1);
   f->pads[how->bottom] = clamp(below, how->most_below);
   f->attrs[how->pads].ints = f->pads;
+  if (p.count != 0 && how->group != NONE) {
+    f->attrs[how->group].i = (int64_t)p.count;
+  }
   return f->attrs;
 }
 
@@ -222,29 +273,32 @@ static void scatter(const frame* f, uint32_t value, uint64_t row) {
   }
 }
 
-static stow_status run_row(frame* f, uint32_t index) {
+static stow_status run_part(frame* f, uint32_t index, part p) {
   const stowi_kernel_block_step* step = &f->body->steps[index];
-  uint64_t row = f->state.next[index];
-  place_operands(f, index);
-  for (uint32_t k = 0; k < step->result_count; ++k) {
-    uint32_t value = step->first_result + k;
-    stow_tensor* tensor = &f->tensors[step->operand_count + k];
-    *tensor = f->body->values[value].tensor;
-    tensor->data = row_of(f, value, row);
-    f->results[k] = tensor;
-  }
+  place_operands(f, index, p);
+  place_results(f, index, p);
   stow_kernel_call inner = stowi_kernel_block_call(step, f->operands, f->results);
-  inner.attrs = f->stream->steps[index].pads == NONE ? step->attrs : pad_row(f, index);
+  inner.attrs = change_attrs(f, index, p);
   inner.scratch = f->bytes + step->scratch_at;
   inner.scratch_size = (size_t)step->scratch_size;
   inner.workers = f->call->workers;
   inner.splitter = f->call->splitter;
   inner.message = f->call->message;
   inner.message_size = f->call->message_size;
-  STOWI_KERNEL_TRY(step->kernel->run(&inner));
+  return step->kernel->run(&inner);
+}
+
+static stow_status run_row(frame* f, uint32_t index) {
+  const stowi_kernel_block_step* step = &f->body->steps[index];
+  uint64_t chunk = f->stream->steps[index].chunk;
+  uint64_t channels = chunk == 0 ? 1 : f->stream->values[step->operands[0]].channels;
+  for (uint64_t first = 0; first < channels; first += chunk == 0 ? 1 : chunk) {
+    part p = {first, chunk < channels - first ? chunk : channels - first};
+    STOWI_KERNEL_TRY(run_part(f, index, p));
+  }
   for (uint32_t k = 0; k < step->result_count; ++k) {
     if (f->body->values[step->first_result + k].home == STOWI_KERNEL_BLOCK_SCATTER) {
-      scatter(f, step->first_result + k, row);
+      scatter(f, step->first_result + k, f->state.next[index]);
     }
   }
   return STOW_OK;

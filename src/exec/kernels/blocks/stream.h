@@ -34,7 +34,11 @@ typedef struct stowi_kernel_stream_step {
   // are missing are padding, but below the last row at most |most_below|.
   uint32_t pads, pad_count, top, bottom;
   int64_t most_below;
-  uint64_t copies_at;  // of operands that do not lie one row after the other; before its scratch
+  // Operands that do not lie one row after the other are copied: |chunk| channels at a time, each
+  // with its part of weights and results, or all if it is 0.
+  uint64_t copies_at, copy_bytes;
+  uint64_t chunk;
+  uint32_t group;  // which attribute has the number of groups of channels; UINT32_MAX: none
 } stowi_kernel_stream_step;
 
 typedef struct stowi_kernel_stream {
