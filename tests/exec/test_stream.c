@@ -654,6 +654,28 @@ TEST(EveryAllocationMayFail) {
   stow_module_destroy(module);
 }
 
+// Following the rows takes as long as there are rows.
+TEST(TooManyRowsAreRefused) {
+  static const char* const types[] = {"f32[1, 1, 100000000, 1]",
+                                      "f32[1, 1048576, 1048576, 1048576]"};
+  static const char* const reasons[] = {"reads more than", "is too large to be streamed"};
+  for (size_t i = 0; i < 2; ++i) {
+    body b = {.next = 0};
+    stow_diag diag;
+    stow_prepared* prepared = NULL;
+    stow_diag_init(&diag);
+    add_input(&b, types[i]);
+    put(&b.nodes, "%%1 = relu(%%0) : %s\n", types[i]);
+    add_result(&b, b.next++, types[i]);
+    stow_module* module = make_module(&b, i);
+    REQUIRE(module != NULL);
+    CHECK(stow_prepare(stow_module_graph(module, 0), NULL, stow_allocator_default(), &diag,
+                       &prepared) != STOW_OK);
+    test_check(strstr(diag.message, reasons[i]) != NULL, __FILE__, __LINE__, "%s", diag.message);
+    stow_module_destroy(module);
+  }
+}
+
 // ---------------------------------------------------------------------------------------------
 // Mistakes
 

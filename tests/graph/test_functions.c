@@ -213,6 +213,8 @@ TEST(WhatNeedsOtherRowsIsNotStreamed) {
   NOT_STREAMED("pad(%0) {pads = [0, 0, 1, 0, 0, 0, 0, 0], mode = \"edge\"}", "f32[1, 2, 7, 5]");
   NOT_STREAMED("pad(%0) {pads = [0, 0, -1, 0, 0, 0, 0, 0]}", "f32[1, 2, 5, 5]");
   NOT_STREAMED("conv(%0, %1) {pads = [3, 1, 1, 1]}", "f32[1, 2, 8, 5]");
+  NOT_STREAMED("pool(%0) {kernel = [4611686018427387904, 1], auto_pad = \"same_upper\"}",
+               "f32[1, 2, 6, 5]");
   REFUSES(
       "    %0 = input \"x\" : f32[2, 2, 6, 5]\n    %1 = relu(%0) : f32[2, 2, 6, 5]\n"
       "    return %1\n",

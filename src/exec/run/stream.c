@@ -100,6 +100,36 @@ static stow_status begin_stream(stream* s, stow_diag* diag) {
   return stowi_need_memory(is_there, diag);
 }
 
+// What following rows costs at most, and bytes of a value, so that sums cannot overflow.
+#define MOST_READS (UINT64_C(1) << 24)
+#define MOST_BYTES (UINT64_C(1) << 48)
+
+static stow_status check_sizes(const stream* s, stow_diag* diag) {
+  uint64_t reads = 0;
+  for (stow_value value = 0; value < s->value_count; ++value) {
+    uint64_t bytes = 0;
+    if (stow_type_bytes(stow_graph_type(s->function, value), &bytes) != STOW_OK ||
+        bytes > MOST_BYTES) {
+      return stowi_fail(diag, STOW_ERR_OVERFLOW, "%s is too large to be streamed",
+                        stowi_exec_words_value(s->function, value).text);
+    }
+  }
+  for (uint32_t step = 0; step < s->step_count; ++step) {
+    const stowi_graph_row_map* map = &s->maps[step];
+    const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
+    const stow_type* image = stow_graph_type(s->function, operands[0]);
+    uint64_t taps = (uint64_t)((map->last - map->first) / map->divide + 1);
+    uint64_t rows = image->rank > ROWS ? (uint64_t)image->dims[ROWS] : 1;
+    reads += (uint64_t)stowi_exec_stream_rows(s, step) * (1 + (taps < rows ? taps : rows));
+    if (reads > MOST_READS) {
+      return stowi_fail(diag, STOW_ERR_LIMIT, "function @%.*s reads more than %llu rows",
+                        STOWI_STR_ARG(stow_graph_name(s->function)),
+                        (unsigned long long)MOST_READS);
+    }
+  }
+  return STOW_OK;
+}
+
 static stow_status map_steps(stream* s, stow_diag* diag) {
   uint32_t count = 0;
   for (stow_node node = 0; node < s->node_count; ++node) {
@@ -113,7 +143,7 @@ static stow_status map_steps(stream* s, stow_diag* diag) {
       s->nodes[count++] = node;
     }
   }
-  return STOW_OK;
+  return check_sizes(s, diag);
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@
 #define COLUMNS 3
 #define RANK 4
 #define MOST_OPERANDS 64
+// Larger dims and windows are not mapped, so that products of two numbers cannot overflow.
+#define MOST ((int64_t)1 << 30)
 
 typedef struct mapper {
   stow_shape_call* call;
@@ -29,7 +31,7 @@ static bool has_rows(const stow_type* type) {
   bool has = type != NULL && type->rank == RANK && type->dims[0] == 1 &&
              stow_dtype_bits(type->dtype) % 8 == 0;
   for (uint32_t i = 1; has && i < RANK; ++i) {
-    has = stow_dim_is_const(type->dims[i]) && type->dims[i] > 0;
+    has = stow_dim_is_const(type->dims[i]) && type->dims[i] > 0 && type->dims[i] <= MOST;
   }
   return has;
 }
@@ -87,7 +89,8 @@ static bool slide(const mapper* m, const stowi_graph_window* w) {
   }
   out->pad_count = 4;
   for (uint32_t i = 0; i < 2; ++i) {
-    if (!stow_dim_is_const(w->kernel[i])) {
+    if (!stow_dim_is_const(w->kernel[i]) || w->kernel[i] > MOST || w->dilations[i] > MOST ||
+        w->strides[i] > MOST || w->pads[i] > MOST || w->pads[2 + i] > MOST) {
       return false;
     }
     int64_t extent = (w->kernel[i] - 1) * w->dilations[i] + 1;
@@ -152,7 +155,7 @@ static bool pad(const mapper* m) {
   m->out->bottom = RANK + ROWS;
   for (uint32_t i = 0; fits && i < 2 * RANK; ++i) {
     m->out->pads[i] = pads->ints[i];
-    fits = pads->ints[i] >= 0;
+    fits = pads->ints[i] >= 0 && pads->ints[i] <= MOST;
   }
   m->out->first = m->out->last = -m->out->pads[ROWS];
   return fits;
