@@ -1,7 +1,6 @@
 // A `stream` node is prepared in a graph of its own that has a node for each node of the function,
 // which makes one row of what that makes. From that come kernels, attributes and packed weights.
-// Rings have room for the rows that are alive at the same time when the kernel's order of rows is
-// followed to the end. All of that is put into the plain tables that the kernel runs.
+// With where rows lie (stream_places.c) they are put into the plain tables that the kernel runs.
 #include <stdio.h>
 #include <string.h>
 
