@@ -51,7 +51,7 @@ enum stow_core_op {
 #define STOW_OP(name, number, text) STOW_OP_##name = (number),
 #include <stowage/ops.def>
 #undef STOW_OP
-  STOW_OP_CORE_COUNT = 225  // one above the largest number; grows with the library
+  STOW_OP_CORE_COUNT = 226  // one above the largest number; grows with the library
 };
 
 // ---------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 
 #include <stowage/exec.h>
 
-#include "exec/kernels/blocks/blocks.h"
+#include "exec/kernels/blocks/stream.h"
 #include "exec/program/code.h"
 
 // Owned by |prepared|.

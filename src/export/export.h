@@ -102,7 +102,13 @@ size_t stowi_export_find_body(const stowi_export* program, const stowi_kernel_bl
 // cuts_NODE
 void stowi_export_print_cuts(stowi_export_out* out, const stowi_export* program, stow_node node);
 
-// The same along a range (range_blocks.c). Lists such nodes; notes their bodies at a point, and
+// `stream` nodes (stream.c), likewise. STOW_ERR_UNSUPPORTED in a program of a range.
+const stowi_kernel_stream* stowi_export_stream_of(const stowi_export* program, stow_node node);
+bool stowi_export_has_streams(const stowi_export* program);
+stow_status stowi_export_add_stream(stowi_export* program, stow_node node, stow_diag* diag);
+void stowi_export_print_streams(stowi_export_out* out, const stowi_export* program);
+
+// `blocks` along a range (range_blocks.c). Lists such nodes; notes their bodies at a point, and
 // then which nodes have the same; notes all about them; finds numbers, and whether they are right.
 stow_status stowi_export_list_blocks(stowi_export* program, stow_diag* diag);
 stow_status stowi_export_survey_blocks(stowi_export* program, size_t point, bool is_first,

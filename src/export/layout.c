@@ -114,6 +114,7 @@ stow_status stowi_export_add_kernel(stowi_export* program, stow_op op, stow_diag
 
 static stow_status add_step(stowi_export* program, stow_node node, stow_diag* diag) {
   STOW_TRY(stowi_export_add_kernel(program, program->tables->steps[node].op, diag));
+  STOW_TRY(stowi_export_add_stream(program, node, diag));
   return stowi_export_add_blocks(program, node, diag);
 }
 

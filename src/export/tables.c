@@ -374,11 +374,15 @@ static void print_step(stowi_export_out* out, const stowi_export* program, stow_
     stowi_export_put(out, "arena + %" PRIu64 ", %" PRIu64 ", ", scratch.offset, scratch.size);
   }
   bool is_blocks = stowi_export_blocks_of(program, node) != NULL;
+  bool is_stream = stowi_export_stream_of(program, node) != NULL;
   stowi_export_put(out, "%zu, %zu, %zu, STOW_OP_%s, %" PRIu32 ", %" PRIu32 ", %" PRIu64 "u, ",
                    step->operand_count, step->result_count, step->attr_count, op, step->seed,
-                   is_blocks || !is_fixed ? 0 : program->code.variants[node], step->packed);
+                   is_blocks || is_stream || !is_fixed ? 0 : program->code.variants[node],
+                   step->packed);
   if (is_blocks) {
     stowi_export_put(out, "&%s_%" PRIu32, is_fixed ? "blocks" : "shaped", node);
+  } else if (is_stream) {
+    stowi_export_put(out, "&stream_%" PRIu32, node);
   } else {
     stowi_export_put(out, "NULL");
   }
@@ -550,14 +554,15 @@ void stowi_export_print_tables(stowi_export_out* out, const stowi_export* progra
   if (program->weights.count > 0) {
     stowi_export_put(out, "#include \"%s_weights.h\"\n", program->options.name);
   }
-  stowi_export_put(out,
-                   "%s#include \"program/%s.h\"\n\n"
-                   "static _Alignas(%" PRIu64 ") unsigned char arena[%" PRIu64 "];\n\n",
-                   program->bodies.count == 0 ? ""
-                   : program->range == NULL   ? "#include \"exec/kernels/blocks/blocks.h\"\n"
-                                              : "#include \"program/blocks.h\"\n",
-                   program->has_regions ? "regions" : "steps", alignment_of(program),
-                   size == 0 ? 1 : size);
+  stowi_export_put(
+      out,
+      "%s#include \"program/%s.h\"\n\n"
+      "static _Alignas(%" PRIu64 ") unsigned char arena[%" PRIu64 "];\n\n",
+      program->bodies.count == 0          ? ""
+      : stowi_export_has_streams(program) ? "#include \"exec/kernels/blocks/stream.h\"\n"
+      : program->range == NULL            ? "#include \"exec/kernels/blocks/blocks.h\"\n"
+                                          : "#include \"program/blocks.h\"\n",
+      program->has_regions ? "regions" : "steps", alignment_of(program), size == 0 ? 1 : size);
   print_tensors(out, program, false);
   print_tensors(out, program, true);
   for (stow_node node = 0; node < program->tables->node_count; ++node) {
@@ -570,6 +575,7 @@ void stowi_export_print_tables(stowi_export_out* out, const stowi_export* progra
   print_operands(out, program);
   print_kernels(out, program);
   stowi_export_print_blocks(out, program);
+  stowi_export_print_streams(out, program);
   print_all_steps(out, program);
   print_state(out, program);
   if (program->range != NULL) {

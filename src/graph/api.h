@@ -99,6 +99,26 @@ bool stowi_graph_is_elementwise(const stow_graph* graph, stow_node node);
 // Whether output |result| of a function may be written where input |operand| lies: nothing reads
 // that later.
 bool stowi_graph_function_overwrites(const stow_graph* function, size_t result, size_t operand);
+// How rows of a node's results depend on rows of its operands; rows are dim 2 of [1, channels,
+// rows, columns]. Row r of all results is what the node computes of the rows that this names, if
+// padding along rows is replaced by as much as the window hangs over the border.
+typedef struct stowi_graph_row_map {
+  uint64_t whole;  // bit k: every row needs all of operand k; of others, but the first, row r
+  // Of operand 0, if it is not: rows (r * stride + first) / divide to (r * stride + last) / divide,
+  // rounded down, of those that there are.
+  int64_t stride, first, last, divide;
+  int64_t pads[8];  // the attribute `pads` that says the same as the node's; |pad_count| of them
+  uint32_t pad_count;
+  uint32_t top, bottom;  // which of them are those of rows
+} stowi_graph_row_map;
+// False if the node is not computed row by row: then the rest is not to be used.
+STOWI_SHARED bool stowi_graph_map_rows(const stow_graph* graph, stow_node node,
+                                       stowi_graph_row_map* out_map);
+// The rows of operand 0, which has |rows|, that row |row| needs; false, and an empty range: none.
+STOWI_SHARED bool stowi_graph_row_range(const stowi_graph_row_map* map, int64_t rows, int64_t row,
+                                        int64_t* out_first, int64_t* out_last);
+// Whether |function| is one for `stream` nodes: no value has ?rows.
+STOWI_SHARED bool stowi_graph_function_streams(const stow_graph* function);
 // A copy of the whole graph, which borrows its data.
 STOWI_SHARED stow_status stowi_graph_copy(const stow_graph* graph, stow_allocator allocator,
                                           stow_diag* diag, stow_graph** out_graph);

@@ -1,7 +1,7 @@
-// Functions: graphs that `blocks` nodes of another graph apply to their operands, one block of rows
-// after the other. The symbol `rows` stands for the rows of a block: a value with rows has it as
-// one of its dims, and each of its rows depends only on the same row of others and on values
-// without rows. So it does not matter how many rows a block has.
+// Functions: graphs that nodes of another graph apply to their operands. Those of `blocks` nodes
+// are applied to one block of rows after the other. The symbol `rows` stands for the rows of a
+// block: a value with rows has it as one of its dims, and each of its rows depends only on the same
+// row of others and on values without rows. So it does not matter how many rows a block has.
 //
 //     function @silu {                          function @project {
 //       %0 = input "x" : f32[?rows]               %0 = input "x" : f32[64, ?rows]
@@ -9,6 +9,9 @@
 //       %2 = mul(%0, %1) : f32[?rows]             %2 = matmul(%1, %0) : f32[8, ?rows]
 //       return %2                                 return %2
 //     }                                         }
+//
+// Functions without ?rows are for `stream` nodes, which apply them to whole images row by row: see
+// shapes/row_map.c.
 #include <string.h>
 
 #include "base/diag.h"
@@ -35,7 +38,8 @@ const stow_graph* stowi_graph_find_function(const stow_graph* graph, stow_str na
 
 const char* stow_graph_op_name(const stow_graph* graph, stow_node node) {
   const stow_graph* function = NULL;
-  if (stow_graph_op(graph, node) == STOW_OP_BLOCKS) {
+  stow_op op = stow_graph_op(graph, node);
+  if (op == STOW_OP_BLOCKS || op == STOW_OP_STREAM) {
     function = stowi_graph_find_function(graph, stow_graph_attr(graph, node, "function")->s);
   }
   return function != NULL ? function->name.data : stow_graph_op_desc(graph, node)->name;
@@ -228,7 +232,37 @@ static stow_status check_type(stow_graph* function, stow_value value, stow_diag*
   return STOW_OK;
 }
 
-static stow_status check_node(stow_graph* function, stow_node node, stow_diag* diag) {
+bool stowi_graph_function_streams(const stow_graph* function) {
+  bool streams = true;
+  for (stow_value value = 0; streams && value < stow_graph_value_count(function); ++value) {
+    streams = !has_rows(function, value);
+  }
+  return streams;
+}
+
+// Values of which every row needs all are inputs.
+static stow_status check_streams(const stow_graph* function, stow_node node, stow_diag* diag) {
+  stowi_graph_row_map map;
+  if (!stowi_graph_map_rows(function, node, &map)) {
+    return fail(function, node, diag, "is not computed row by row, as in functions without ?rows");
+  }
+  const stow_value* operands = stow_graph_operands(function, node);
+  for (size_t k = 0; k < stow_graph_operand_count(function, node); ++k) {
+    if ((map.whole >> k & 1) != 0 && operands[k] != STOW_VALUE_NONE &&
+        !stow_graph_is_boundary(function, operands[k])) {
+      return fail(function, node, diag, "needs all rows of a value that is not an input");
+    }
+  }
+  return STOW_OK;
+}
+
+static stow_status check_local(const stow_graph* function, stow_node node, stow_diag* diag) {
+  return is_local(function, node)
+             ? STOW_OK
+             : fail(function, node, diag, "does not compute each row from the same row alone");
+}
+
+static stow_status check_node(stow_graph* function, stow_node node, bool streams, stow_diag* diag) {
   stow_value first = stow_graph_first_result(function, node);
   for (size_t k = 0; k < stow_graph_result_count(function, node); ++k) {
     STOW_TRY(check_type(function, first + (stow_value)k, diag));
@@ -240,15 +274,14 @@ static stow_status check_node(stow_graph* function, stow_node node, stow_diag* d
     return stow_graph_data(function, first, NULL) == NULL ? STOW_OK
                                                           : fail(function, node, diag, "has data");
   }
-  return is_local(function, node)
-             ? STOW_OK
-             : fail(function, node, diag, "does not compute each row from the same row alone");
+  return streams ? check_streams(function, node, diag) : check_local(function, node, diag);
 }
 
-static stow_status check_output(const stow_graph* function, size_t k, stow_diag* diag) {
+static stow_status check_output(const stow_graph* function, size_t k, bool streams,
+                                stow_diag* diag) {
   stow_value output = function->outputs.data[k];
   stow_node node = stow_graph_producer(function, output);
-  if (stow_graph_is_boundary(function, output) || !has_rows(function, output)) {
+  if (stow_graph_is_boundary(function, output) || !(streams || has_rows(function, output))) {
     return fail(function, node, diag, "is an output, but not computed for each row");
   }
   for (size_t i = 0; i < k; ++i) {
@@ -278,14 +311,15 @@ static stow_status check_function(const stow_graph* graph, stow_graph* function,
   if (rows != STOWI_GRAPH_ROWS) {
     return fail(function, STOW_NODE_NONE, diag, "has another symbol before ?rows");
   }
+  bool streams = stowi_graph_function_streams(function);
   for (stow_node node = 0; node < function->nodes.count; ++node) {
-    STOW_TRY(check_node(function, node, diag));
+    STOW_TRY(check_node(function, node, streams, diag));
   }
   if (function->outputs.count == 0) {
     return fail(function, STOW_NODE_NONE, diag, "has no output");
   }
   for (size_t k = 0; k < function->outputs.count; ++k) {
-    STOW_TRY(check_output(function, k, diag));
+    STOW_TRY(check_output(function, k, streams, diag));
   }
   return STOW_OK;
 }

@@ -67,6 +67,15 @@ write_graph blocks 'function @swish {' '  %0 = input "x" : f32[?rows]' '  %1 = i
   '%8 = param "w" : f32[2, 3, 1, 1]' '%9 = reshape(%0) : f32[1, 3, 59, 339]' \
   '%10 "columns" = blocks(%9, %8) {function = "columns", rows = 20001} : f32[1, 2, 59, 339]' 'return %3, %7, %10'
 agrees blocks "$work/blocks.stow" "out mixed columns"
+# Functions that are run row by row: windows of several kinds, a sum, rings that are shared, bytes
+write_graph stream 'function @stem {' '  %0 = input "x" : f32[1, 3, 21, 18]' '  %1 = input "w" : f32[6, 3, 3, 3]' \
+  '  %2 = input "v" : f32[6, 1, 3, 3]' '  %3 = conv(%0, %1) {pads = [1, 1, 1, 1], strides = [2, 2]} : f32[1, 6, 11, 9]' \
+  '  %4 = relu(%3) : f32[1, 6, 11, 9]' '  %5 = conv(%4, %2) {pads = [1, 1, 1, 1], group = 6} : f32[1, 6, 11, 9]' \
+  '  %6 = add(%4, %5) : f32[1, 6, 11, 9]' '  %7 = pool(%6) {kernel = [3, 3], strides = [2, 2]} : f32[1, 6, 5, 4]' \
+  '  %8 = resize(%7) : f32[1, 6, 10, 4]' '  %9 = cast(%6) : f16[1, 6, 11, 9]' '  return %8, %9' '}' \
+  '%0 = input "image" : f32[1, 3, 21, 18]' '%1 = param "w" : f32[6, 3, 3, 3]' '%2 = param "v" : f32[6, 1, 3, 3]' \
+  '%3 "up", %4 "half" = stream(%0, %1, %2) {function = "stem"} : f32[1, 6, 10, 4], f16[1, 6, 11, 9]' 'return %3, %4'
+agrees stream "$work/stream.stow" "up half"
 # Nodes that are run row by row
 write_graph pitched 'function @silu {' '  %0 = input "x" : f32[?rows]' '  %1 = sigmoid(%0) : f32[?rows]' \
   '  %2 = mul(%0, %1) : f32[?rows]' '  return %2' '}' '%0 = input "x" : f32[3, 4, 24, 24]' \

@@ -313,6 +313,13 @@ range_graph weight n=1..4 '%0 = input "x" : f32[?n]' '%1 = param "w" : f32[?n]' 
 run export "$work/weight.stow" -o "$work/none" --random 1
 expect 3 AWeightOfSeveralShapes
 complains "%1 has dims of the range; weights of a program have one shape"
+range_graph stream n=1..4 'function @twice {' '  %0 = input "x" : f32[1, 2, 4, 4]' \
+  '  %1 = add(%0, %0) : f32[1, 2, 4, 4]' '  return %1' '}' '%0 = input "x" : f32[1, 2, 4, 4]' \
+  '%1 = stream(%0) {function = "twice"} : f32[1, 2, 4, 4]' '%2 = input "n" : f32[?n, 1, 1, 1]' \
+  '%3 = mul(%1, %2) : f32[?n, 2, 4, 4]' 'return %3'
+run export "$work/stream.stow" -o "$work/none"
+expect 3 RowsThatStream
+complains "%1 is made by \`stream\`, which programs of a range do not have"
 run export "$examples/encoder.onnx" -o "$work/none" --bind batch=1,length=1..40 --order "$work/order"
 expect 2 OptionsOfOneShape
 run plan "$examples/encoder.onnx" --bind batch=1,length=1..8 --format plan -o "$work/saved.plan"

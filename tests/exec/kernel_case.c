@@ -40,8 +40,9 @@ struct kernel_case {
   stow_module* module;  // NULL: the graph is owned
   stow_graph* graph;
   stow_node node;
-  stow_kernel kernel;         // |run| is NULL: none
-  stowi_exec_blocks* blocks;  // what it has, if it is that of `blocks`
+  stow_kernel kernel;           // |run| is NULL: none
+  stowi_exec_blocks* blocks;    // what it has, if it is that of `blocks`,
+  stowi_exec_streams* streams;  // or of `stream`
   size_t operand_count;
   size_t result_count;
   buffer operands[MOST];  // as set
@@ -141,6 +142,12 @@ static void find_kernel(kernel_case* c) {
           STOW_OK);
     memcpy(&c->kernel.user, &data, sizeof(data));
   }
+  if (op == STOW_OP_STREAM) {
+    const stowi_kernel_stream* stream = NULL;
+    CHECK(stowi_exec_streams_create(c->graph, NULL, WORKERS, heap, NULL, &c->streams) == STOW_OK);
+    CHECK(stowi_exec_streams_of(c->streams, c->node, 0, NULL, &stream) == STOW_OK);
+    memcpy(&c->kernel.user, &stream, sizeof(stream));
+  }
 }
 
 kernel_case* kernel_case_of(stow_graph* graph) {
@@ -193,6 +200,7 @@ kernel_case* kernel_case_create(const char* operands, const char* node, const ch
 
 void kernel_case_destroy(kernel_case* c) {
   stowi_exec_blocks_destroy(c->blocks);
+  stowi_exec_streams_destroy(c->streams);
   for (size_t k = 0; k < MOST; ++k) {
     buffer_free(&c->operands[k]);
     buffer_free(&c->plain.bytes[k]);

@@ -99,9 +99,9 @@ static void ask(op_row* rows) {
     const in_place_case* o = &in_place_cases[i];
     char from[16];
     stow_op op = op_of(o);
-    // The dtypes of `blocks` are those of the ops in its functions.
+    // The dtypes of `blocks` and `stream` are those of the ops in their functions.
     if (op >= STOW_OP_CORE_COUNT || stowi_kernel_of(op) == NULL || op == STOW_OP_BLOCKS ||
-        !find_dtype(o, from)) {
+        op == STOW_OP_STREAM || !find_dtype(o, from)) {
       continue;
     }
     rows[op].has_case = true;

@@ -29,6 +29,8 @@ static const in_place_case in_place_cases[] = {
      STOW_IN_PLACE_NEVER},
     {"f32[8, 5]", "blocks(%0) {function = \"both\", rows = 8}", "f32[8, 5]; f32[8, 5]", 1, 0,
      STOW_IN_PLACE_ALONE},
+    {"f32[1, 2, 6, 5]; f32[2, 1, 3, 1]", "stream(%0, %1) {function = \"blur\"}", "f32[1, 2, 6, 5]",
+     0, 0, STOW_IN_PLACE_NEVER},
     {"f32[4, 6]", "reshape(%0)", "f32[2, 12]", 0, 0, STOW_IN_PLACE_ALONE},
     {"f32[4, 6]; i64[2] = [2, 12]", "reshape(%0, %1)", "f32[2, 12]", 0, 1, STOW_IN_PLACE_NEVER},
     {"f32[1, 3, 1]", "squeeze(%0)", "f32[3]", 0, 0, STOW_IN_PLACE_ALONE},

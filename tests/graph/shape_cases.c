@@ -85,8 +85,8 @@ static void put_values(text* to, unsigned first, unsigned count) {
   }
 }
 
-// For cases of `blocks`: one value after the other, rows that are sums of products, and two outputs
-// of which the first may not be written over its input.
+// For cases of `blocks` and `stream`: one value after the other, rows that are sums of products,
+// two outputs of which the first may not be written over its input, and windows.
 static const char functions[] =
     "  function @swish {\n"
     "    %0 = input \"x\" : f32[?rows]\n"
@@ -112,12 +112,21 @@ static const char functions[] =
     "    %1 = softmax(%0) {axis = 1} : f32[?rows, 5]\n"
     "    %2 = mul(%1, %0) : f32[?rows, 5]\n"
     "    return %1, %2\n"
+    "  }\n"
+    "  function @blur {\n"
+    "    %0 = input \"x\" : f32[1, 2, 6, 5]\n"
+    "    %1 = input \"w\" : f32[2, 1, 3, 1]\n"
+    "    %2 = conv(%0, %1) {group = 2, pads = [1, 0, 1, 0]} : f32[1, 2, 6, 5]\n"
+    "    %3 = tanh(%2) : f32[1, 2, 6, 5]\n"
+    "    %4 = add(%3, %0) : f32[1, 2, 6, 5]\n"
+    "    return %4\n"
     "  }\n";
 
 static text make_text(const char* operands, const char* node, const char* results) {
   text made = {.size = 0};
   put(&made, "graph @g {\n", 11);
-  put(&made, functions, strncmp(node, "blocks", 6) == 0 ? sizeof(functions) - 1 : 0);
+  bool has_function = strncmp(node, "blocks", 6) == 0 || strncmp(node, "stream", 6) == 0;
+  put(&made, functions, has_function ? sizeof(functions) - 1 : 0);
   unsigned first = put_inputs(&made, operands);
   unsigned count = 1;
   for (const char* c = results; *c != '\0'; ++c) {

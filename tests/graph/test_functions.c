@@ -118,15 +118,23 @@ TEST(RowsMayBeAnyDim) {
 
 TEST(WhatIsNoFunctionIsRefused) {
   REFUSES("    %0 = input \"x\" : f32[?seq, 4]\n    %1 = relu(%0) : f32[?seq, 4]\n    return %1\n",
-          NODES, "is an output, but not computed for each row");
+          NODES, "is not computed row by row, as in functions without ?rows");
   REFUSES("    %0 = input \"x\" : f32[?rows, 4]\n    return %0\n", NODES,
           "is an output, but not computed for each row");
   REFUSES("    %0 = input \"x\" : f32[4]\n    %1 = relu(%0) : f32[4]\n    return %1\n", NODES,
-          "is an output, but not computed for each row");
+          "is not computed row by row, as in functions without ?rows");
+  REFUSES(INPUT
+          "    %1 = input \"y\" : f32[4]\n    %2 = relu(%1) : f32[4]\n    %3 = relu(%0) : "
+          "f32[?rows, 4]\n    return %3, %2\n",
+          NODES, "is an output, but not computed for each row");
   REFUSES(INPUT "    %1 = relu(%0) : f32[?rows, 4]\n    return %1, %1\n", NODES,
           "is an output twice");
   REFUSES(
       "    %0 = constant \"c\" {data = [1]} : f32[1]\n    %1 = relu(%0) : f32[1]\n    return %1\n",
+      NODES, "constant %0 \"c\" is not computed row by row");
+  REFUSES(
+      "    %0 = constant \"c\" {data = [1]} : f32[1]\n    %1 = input \"x\" : f32[?rows]\n"
+      "    %2 = mul(%0, %1) : f32[?rows]\n    return %2\n",
       NODES, "constant %0 \"c\" does not compute");
   REFUSES("    %0 = input \"x\" : u4[?rows, 4]\n    %1 = relu(%0) : u4[?rows, 4]\n    return %1\n",
           NODES, "has elements below a byte");
@@ -157,6 +165,94 @@ TEST(BlocksMustFitTheFunction) {
   REFUSES(INPUT
           "    %1 = input \"y\" : f32[4]\n    %2 = mul(%0, %1) : f32[?rows, 4]\n    return %2\n",
           NODES, "more inputs than there are operands");
+}
+
+// ---------------------------------------------------------------------------------------------
+// Functions without ?rows, and `stream`
+
+#define PHOTO "    %0 = input \"x\" : f32[1, 2, 6, 5]\n    %1 = input \"w\" : f32[2, 2, 3, 3]\n"
+#define BLUR                                                                  \
+  PHOTO                                                                       \
+  "    %2 = conv(%0, %1) {pads = [1, 1, 1, 1]} : f32[1, 2, 6, 5]\n"           \
+  "    %3 = pool(%2) {kernel = [2, 2], strides = [2, 2]} : f32[1, 2, 3, 2]\n" \
+  "    return %3, %2\n"
+#define STREAM_INPUTS "  %0 = input \"x\" : f32[1, 2, 6, 5]\n  %1 = input \"w\" : f32[2, 2, 3, 3]\n"
+#define STREAM                                                                        \
+  STREAM_INPUTS                                                                       \
+  "  %2, %3 = stream(%0, %1) {function = \"f\"} : f32[1, 2, 3, 2], f32[1, 2, 6, 5]\n" \
+  "  return %2, %3\n"
+
+TEST(TextsOfStreamsAreTheSameAgain) {
+  stow_diag diag;
+  stow_string printed;
+  stow_string_init(&printed, stow_allocator_default());
+  stow_module* module = parse(BLUR, STREAM, &diag);
+  REQUIRE(module != NULL);
+  CHECK(stow_module_print(module, stow_string_writer(&printed)) == STOW_OK);
+  CHECK_TEXT(printed.data, "graph @g {\n  function @f {\n" BLUR "  }\n" STREAM "}\n");
+  CHECK_TEXT(stow_graph_op_name(stow_module_graph(module, 0), 2), "f");
+  CHECK(stowi_graph_function_streams(stow_graph_function(stow_module_graph(module, 0), 0)));
+  stow_string_free(&printed);
+  stow_module_destroy(module);
+}
+
+#define NOT_STREAMED(node, type)                                         \
+  REFUSES(PHOTO "    %2 = " node " : " type "\n    return %2\n", STREAM, \
+          "is not computed row by row, as in functions without ?rows")
+
+TEST(WhatNeedsOtherRowsIsNotStreamed) {
+  NOT_STREAMED("softmax(%0) {axis = 2}", "f32[1, 2, 6, 5]");
+  NOT_STREAMED("reduce(%0) {axes = [2]}", "f32[1, 2, 1, 5]");
+  NOT_STREAMED("pool(%0) {op = \"avg\", global = true}", "f32[1, 2, 1, 1]");
+  NOT_STREAMED("concat(%0, %0) {axis = 2}", "f32[1, 2, 12, 5]");
+  NOT_STREAMED("layer_norm(%0) {axis = 2}", "f32[1, 2, 6, 5]");
+  NOT_STREAMED("transpose(%0) {perm = [0, 1, 3, 2]}", "f32[1, 2, 5, 6]");
+  NOT_STREAMED("resize(%0) {mode = \"linear\"}", "f32[1, 2, 12, 5]");
+  NOT_STREAMED("resize(%0)", "f32[1, 2, 9, 5]");
+  NOT_STREAMED("resize(%0) {nearest_mode = \"ceil\"}", "f32[1, 2, 12, 5]");
+  NOT_STREAMED("pad(%0) {pads = [0, 0, 1, 0, 0, 0, 0, 0], mode = \"edge\"}", "f32[1, 2, 7, 5]");
+  NOT_STREAMED("pad(%0) {pads = [0, 0, -1, 0, 0, 0, 0, 0]}", "f32[1, 2, 5, 5]");
+  NOT_STREAMED("conv(%0, %1) {pads = [3, 1, 1, 1]}", "f32[1, 2, 8, 5]");
+  NOT_STREAMED("pool(%0) {kernel = [4611686018427387904, 1], auto_pad = \"same_upper\"}",
+               "f32[1, 2, 6, 5]");
+  REFUSES(
+      "    %0 = input \"x\" : f32[2, 2, 6, 5]\n    %1 = relu(%0) : f32[2, 2, 6, 5]\n"
+      "    return %1\n",
+      STREAM, "is not computed row by row");
+  REFUSES("    %0 = input \"x\" : f32[1, 2, 6]\n    %1 = relu(%0) : f32[1, 2, 6]\n    return %1\n",
+          STREAM, "is not computed row by row");
+  REFUSES(
+      "    %0 = input \"x\" : f32[1, 2, 6, ?w]\n    %1 = relu(%0) : f32[1, 2, 6, ?w]\n"
+      "    return %1\n",
+      STREAM, "is not computed row by row");
+  // A row that all rows of another value are multiplied by.
+  REFUSES(
+      "    %0 = input \"x\" : f32[1, 2, 6, 5]\n    %1 = input \"y\" : f32[1, 2, 1, 5]\n"
+      "    %2 = relu(%1) : f32[1, 2, 1, 5]\n    %3 = mul(%0, %2) : f32[1, 2, 6, 5]\n"
+      "    return %3\n",
+      STREAM, "needs all rows of a value that is not an input");
+  REFUSES(PHOTO "    %2 = relu(%0) : f32[1, 2, 6, 5]\n    return %2, %0\n", STREAM,
+          "is an output, but not computed for each row");
+}
+
+TEST(StreamsMustFitTheFunction) {
+#define CALL(text, type) STREAM_INPUTS "  %2 = " text " : " type "\n  return %2\n"
+  const char* f =
+      PHOTO "    %2 = conv(%0, %1) {pads = [1, 1, 1, 1]} : f32[1, 2, 6, 5]\n    return %2\n";
+  REFUSES(f, CALL("stream(%0, %1) {function = \"g\"}", "f32[1, 2, 6, 5]"), "no function @g");
+  REFUSES(f, CALL("stream(%1, %1) {function = \"f\"}", "f32[1, 2, 6, 5]"),
+          "operand 0 is not exactly f32[1, 2, 6, 5], as the function's input is");
+  REFUSES(f, CALL("stream(%0) {function = \"f\"}", "f32[1, 2, 6, 5]"),
+          "more inputs than there are operands");
+  REFUSES(f, CALL("stream(%0, %1, %1) {function = \"f\"}", "f32[1, 2, 6, 5]"),
+          "operand 2 is one more than the function has inputs");
+  REFUSES(f, CALL("stream(%0, %1) {function = \"f\"}", "f32[1, 2, 6, 4]"), "f32[1, 2, 6, 4]");
+  REFUSES(f, CALL("blocks(%0, %1) {function = \"f\", rows = 6}", "f32[1, 2, 6, 5]"),
+          "function @f has no ?rows; it is for `stream`");
+  REFUSES(INPUT SOFTMAX,
+          "  %0 = input \"x\" : f32[6, 4]\n  %1 = stream(%0) {function = \"f\"} : f32[6, 4]\n"
+          "  return %1\n",
+          "function @f has ?rows; it is for `blocks`");
 }
 
 TEST(FingerprintsKnowFunctions) {

@@ -365,7 +365,8 @@ static void add_concat(const hand* h) {
 // The function that the node needs.
 static void add_function(const hand* h) {
   stow_graph* copy = NULL;
-  if (stow_graph_op(h->from, h->model) != STOW_OP_BLOCKS) {
+  stow_op op = stow_graph_op(h->from, h->model);
+  if (op != STOW_OP_BLOCKS && op != STOW_OP_STREAM) {
     return;
   }
   stow_str name = stow_graph_attr(h->from, h->model, "function")->s;

@@ -70,7 +70,7 @@ static stow_status load_kernel(const stow_kernel* given, stow_diag* diag, stow_k
 }
 
 static bool is_carried_out_by_executor(stow_op op) {
-  return op == STOW_OP_BLOCKS ||
+  return op == STOW_OP_BLOCKS || op == STOW_OP_STREAM ||
          (op < STOW_OP_CORE_COUNT && op != STOW_OP_CUSTOM && stowi_kernel_of(op) == NULL);
 }
 

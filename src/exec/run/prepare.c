@@ -222,6 +222,30 @@ static stow_status prepare_blocks(preparer* p, stow_node node, uint64_t packed) 
   return STOW_OK;
 }
 
+// A `stream` node, likewise.
+static stow_status prepare_stream(preparer* p, stow_node node, uint64_t packed) {
+  stow_prepared* prepared = p->prepared;
+  stow_kernel* kernel = &prepared->program.steps[node].kernel;
+  const stowi_kernel_stream* data;
+  if (prepared->streams == NULL) {
+    STOW_TRY(stowi_exec_streams_create(p->graph, p->kernels, prepared->threads, prepared->allocator,
+                                       p->diag, &prepared->streams));
+  }
+  STOW_TRY(stowi_exec_streams_of(prepared->streams, node, packed, p->diag, &data));
+  memcpy(&kernel->user, &data, sizeof(data));
+  return STOW_OK;
+}
+
+static bool has_function(const preparer* p, stow_node node) {
+  stow_op op = stow_graph_op(p->graph, node);
+  return op == STOW_OP_BLOCKS || op == STOW_OP_STREAM;
+}
+
+static stow_status prepare_function(preparer* p, stow_node node, uint64_t packed) {
+  return stow_graph_op(p->graph, node) == STOW_OP_BLOCKS ? prepare_blocks(p, node, packed)
+                                                         : prepare_stream(p, node, packed);
+}
+
 // Of the operands |candidates|, those that the kernel can pack.
 static uint64_t packable_of(const stow_kernel* kernel, const stow_kernel_call* call,
                             uint64_t candidates) {
@@ -244,15 +268,15 @@ static stow_status prepare_node(preparer* p, stow_node node) {
   }
   p->prepared->program.steps[node].kernel = *kernel;
   const stowi_exec_step* step = &p->prepared->program.steps[node];
-  bool is_blocks = stow_graph_op(p->graph, node) == STOW_OP_BLOCKS;
-  uint64_t candidates = is_blocks ? stowi_exec_packer_candidates(&p->packer, node) : 0;
-  STOW_TRY(is_blocks ? prepare_blocks(p, node, candidates) : STOW_OK);
+  bool has = has_function(p, node);
+  uint64_t candidates = has ? stowi_exec_packer_candidates(&p->packer, node) : 0;
+  STOW_TRY(has ? prepare_function(p, node, candidates) : STOW_OK);
   note_unaligned(p, node);
   stowi_exec_frame_call(&p->prepared->frame, node);
-  uint64_t packable = is_blocks ? packable_of(kernel, &p->prepared->frame.call, candidates) : 0;
+  uint64_t packable = has ? packable_of(kernel, &p->prepared->frame.call, candidates) : 0;
   stowi_exec_packer_choose(&p->packer, node, &p->prepared->frame.call);
-  if (is_blocks && step->packed != packable) {
-    STOW_TRY(prepare_blocks(p, node, step->packed));
+  if (has && step->packed != packable) {
+    STOW_TRY(prepare_function(p, node, step->packed));
   }
   STOW_TRY(ask_prices(p, node, &p->prepared->program.steps[node].kernel));
   STOW_TRY(add_prices(p, node));
@@ -625,6 +649,7 @@ void stow_prepared_destroy(stow_prepared* prepared) {
   }
   stowi_exec_packed_destroy(prepared->packed);
   stowi_exec_blocks_destroy(prepared->blocks);
+  stowi_exec_streams_destroy(prepared->streams);
   stow_effects_destroy(prepared->effects);
   STOWI_VEC_FREE(prepared->allocator, &prepared->carries);
   stowi_exec_frame_free(&prepared->frame);

@@ -10,6 +10,7 @@
 #include "exec/program/program.h"
 #include "exec/run/blocks.h"
 #include "exec/run/pack.h"
+#include "exec/run/stream.h"
 #include "graph/api.h"
 
 #define STOWI_EXEC_MAX_THREADS 256
@@ -39,9 +40,10 @@ struct stow_prepared {
   uint32_t threads;
   bool has_foreign;  // some kernels may be the caller's
   stowi_exec_program program;
-  stowi_exec_packed* packed;  // what its executors share
-  stowi_exec_blocks* blocks;  // NULL: there are no such nodes
-  stowi_graph_twin* twin;     // of |source|, if that has ranges: the program's graph; else NULL
+  stowi_exec_packed* packed;    // what its executors share
+  stowi_exec_blocks* blocks;    // NULL: there are no such nodes
+  stowi_exec_streams* streams;  // the same
+  stowi_graph_twin* twin;       // of |source|, if that has ranges: the program's graph; else NULL
   // Whether dims change after this was made; then also what kernels are asked for scratch with.
   bool changes;
   stowi_exec_choose choose;  // NULL: all variants are priced

@@ -18,6 +18,8 @@ static const spec blocks_attrs[] = {REQUIRED("function", STOW_ATTR_STRING),
                                     INTS("divide"),
                                     INTS("over"),
                                     {.value = {NAMED("of", STOW_ATTR_STRINGS)}}};
+static const spec stream_attrs[] = {REQUIRED("function", STOW_ATTR_STRING),
+                                    {.value = {NAMED("of", STOW_ATTR_STRINGS)}}};
 static const spec narrow_attrs[] = {REQUIRED_INT("axis"), REQUIRED_INT("start"),
                                     REQUIRED_INT("len")};
 static const spec transpose_attrs[] = {INTS("perm")};
@@ -107,6 +109,9 @@ static const spec resize_attrs[] = {STRING("mode", "nearest"),
   ABOUT("applies a function to blocks of rows, group by group"), OPERANDS(1, ANY),               \
       RESULTS(1, ANY), CHECKED(stowi_graph_shape_blocks), IN_PLACE(stowi_graph_in_place_blocks), \
       ATTRS(blocks_attrs)
+#define ROW_STREAM                                                                      \
+  ABOUT("applies a function to images, row by row"), OPERANDS(1, ANY), RESULTS(1, ANY), \
+      INFERRED(stowi_graph_shape_stream), ATTRS(stream_attrs)
 
 // ---------------------------------------------------------------------------------------------
 // Layout

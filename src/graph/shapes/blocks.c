@@ -1,5 +1,5 @@
-// The shape of `blocks`: types are declared, and operands and results must be cut into as many
-// slices as there are groups.
+// Shapes of ops that apply a function. `blocks`: types are declared, and operands and results must
+// be cut into as many slices as there are groups. `stream`: types are those of the function.
 #include <string.h>
 
 #include "base/checked.h"
@@ -157,11 +157,55 @@ stow_status stowi_graph_shape_blocks(stow_shape_call* call) {
     return stow_shape_fail(call, "the graph has no function @%.*s",
                            STOWI_STR_ARG(stow_shape_attr(call, "function")->s));
   }
+  if (stowi_graph_function_streams(b.function)) {
+    return stow_shape_fail(call, "function @%.*s has no ?rows; it is for `stream`",
+                           STOWI_STR_ARG(b.function->name));
+  }
   if (b.has_counts && (b.groups == 0 || b.rows == 0)) {
     return stow_shape_fail(call, "groups and rows must be 1 or more");
   }
   STOW_TRY(check_operands(call, &b));
   return check_results(call, &b);
+}
+
+static bool is_same_type(const stow_type* a, const stow_type* b) {
+  return a->dtype == b->dtype && a->rank == b->rank && has_numbers(a) && has_numbers(b) &&
+         memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
+}
+
+stow_status stowi_graph_shape_stream(stow_shape_call* call) {
+  stow_str name = stow_shape_attr(call, "function")->s;
+  const stow_graph* function = stowi_graph_find_function(call->graph, name);
+  size_t count = stow_shape_operand_count(call);
+  if (function == NULL || !stowi_graph_function_streams(function)) {
+    return stow_shape_fail(call,
+                           function == NULL ? "the graph has no function @%.*s"
+                                            : "function @%.*s has ?rows; it is for `blocks`",
+                           STOWI_STR_ARG(name));
+  }
+  for (size_t k = 0; k < count; ++k) {
+    const stow_type* part = input_type(function, k);
+    const stow_type* type = stow_shape_operand(call, k);
+    if (part == NULL || type == NULL) {
+      return stow_shape_fail(call, "operand %zu is %s", k,
+                             part == NULL ? "one more than the function has inputs" : "absent");
+    }
+    if (!is_same_type(part, type) || stowi_graph_shape_is_upper_bounded(call, k)) {
+      return stow_shape_fail(call, "operand %zu is not exactly %s, as the function's input is", k,
+                             stowi_graph_describe_type(function, part).text);
+    }
+  }
+  if (input_type(function, count) != NULL) {
+    return stow_shape_fail(call, "the function has more inputs than there are operands");
+  }
+  if (stow_shape_result_count(call) != function->outputs.count) {
+    return stow_shape_fail(call, "the function has %zu outputs, not %zu", function->outputs.count,
+                           stow_shape_result_count(call));
+  }
+  for (size_t k = 0; k < function->outputs.count; ++k) {
+    STOW_TRY(stowi_graph_shape_set(call, k, stow_graph_type(function, function->outputs.data[k])));
+  }
+  return STOW_OK;
 }
 
 // Row i of a result is written when row i of the operand has been read, whatever a block is. A

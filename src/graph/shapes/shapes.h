@@ -204,6 +204,7 @@ stow_status stowi_graph_shape_tfidf(stow_shape_call* call);
 stow_status stowi_graph_shape_if(stow_shape_call* call);
 stow_status stowi_graph_shape_loop(stow_shape_call* call);
 stow_status stowi_graph_shape_blocks(stow_shape_call* call);
+stow_status stowi_graph_shape_stream(stow_shape_call* call);
 
 // ---------------------------------------------------------------------------------------------
 // View functions: view.c. Dims are numbers there.

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "exec/kernels/blocks/call.h"
 #include "exec/kernels/support/carve.h"
 #include "exec/kernels/support/kernel.h"
 
@@ -141,23 +142,11 @@ static stow_status run_step(frame* f, const stow_kernel_call* call,
     f->results[k] = next;
     fill_tensor(f, next++, body, step->first_result + k);
   }
-  stow_kernel_call inner = {.struct_size = sizeof(inner),
-                            .op = step->op,
-                            .operand_count = step->operand_count,
-                            .operands = f->operands,
-                            .result_count = step->result_count,
-                            .results = f->results,
-                            .attr_count = step->attr_count,
-                            .attrs = step->attrs,
-                            .attr_ids = step->attr_ids,
-                            .scratch = f->bytes + step->scratch_at,
-                            .scratch_size = (size_t)step->scratch_size,
-                            .workers = 1,
-                            .user = step->kernel->user,
-                            .message = f->tells ? call->message : NULL,
-                            .message_size = f->tells ? call->message_size : 0,
-                            .variant = step->variant,
-                            .packed = step->packed};
+  stow_kernel_call inner = stowi_kernel_block_call(step, f->operands, f->results);
+  inner.scratch = f->bytes + step->scratch_at;
+  inner.scratch_size = (size_t)step->scratch_size;
+  inner.message = f->tells ? call->message : NULL;
+  inner.message_size = f->tells ? call->message_size : 0;
   return step->kernel->run(&inner);
 }
 
@@ -232,77 +221,16 @@ static stow_status run_blocks(stow_kernel_call* call) {
 // ---------------------------------------------------------------------------------------------
 // Packing: as the kernel of the function that reads the operand does it
 
-#define MOST_OPERANDS 8
-
-typedef struct reader {
-  const stowi_kernel_block_step* step;
-  size_t k;  // which of its operands
-  stow_tensor tensors[MOST_OPERANDS];
-  const stow_tensor* operands[MOST_OPERANDS];
-  stow_tensor result;
-  stow_tensor* results[1];
-  stow_kernel_call call;
-} reader;
-
-// The step that reads operand |k| of |call| as packed; false: none does.
-static bool find_step(const stow_kernel_call* call, size_t k, reader* out) {
-  const stowi_kernel_block_body* body = blocks_of(call)->sizes[0].body;
-  for (uint32_t i = 0; i < body->step_count; ++i) {
-    const stowi_kernel_block_step* step = &body->steps[i];
-    for (uint32_t j = 0; j < step->operand_count && j < MOST_OPERANDS; ++j) {
-      const stowi_kernel_block_value* value =
-          step->operands[j] == UINT32_MAX ? NULL : &body->values[step->operands[j]];
-      if ((step->packed >> j & 1) != 0 && value != NULL &&
-          value->home == STOWI_KERNEL_BLOCK_OPERAND && value->index == k) {
-        out->step = step;
-        out->k = j;
-        return step->operand_count <= MOST_OPERANDS && step->result_count == 1;
-      }
-    }
-  }
-  return false;
-}
-
-static bool find_reader(const stow_kernel_call* call, size_t k, reader* out) {
-  const stowi_kernel_block_body* body = blocks_of(call)->sizes[0].body;
-  if (!find_step(call, k, out)) {
-    return false;
-  }
-  const stowi_kernel_block_step* step = out->step;
-  for (uint32_t j = 0; j < step->operand_count; ++j) {
-    uint32_t value = step->operands[j];
-    out->operands[j] = value == UINT32_MAX ? NULL : &out->tensors[j];
-    if (value != UINT32_MAX) {
-      out->tensors[j] = body->values[value].tensor;
-    }
-  }
-  out->tensors[out->k].data = call->operands[k]->data;
-  out->result = body->values[step->first_result].tensor;
-  out->results[0] = &out->result;
-  out->call = (stow_kernel_call){.struct_size = sizeof(out->call),
-                                 .op = step->op,
-                                 .operand_count = step->operand_count,
-                                 .operands = out->operands,
-                                 .result_count = 1,
-                                 .results = out->results,
-                                 .attr_count = step->attr_count,
-                                 .attrs = step->attrs,
-                                 .attr_ids = step->attr_ids,
-                                 .workers = 1,
-                                 .user = step->kernel->user};
-  return true;
+static const stowi_kernel_block_body* any_body(const stow_kernel_call* call) {
+  return blocks_of(call)->sizes[0].body;
 }
 
 static uint64_t pack_size_blocks(const stow_kernel_call* call, size_t k) {
-  reader r;
-  return find_reader(call, k, &r) ? r.step->kernel->pack_size(&r.call, r.k) : 0;
+  return stowi_kernel_block_pack_size(call, any_body(call), k);
 }
 
 static void pack_blocks(const stow_kernel_call* call, size_t k, void* out) {
-  reader r;
-  if (find_reader(call, k, &r)) {
-    r.step->kernel->pack(&r.call, r.k, out);
-  }
+  stowi_kernel_block_pack(call, any_body(call), k, out);
 }
 
 STOWI_KERNEL(BLOCKS, scratch_blocks, run_blocks, .variant_count = 4, .pack_size = pack_size_blocks,
