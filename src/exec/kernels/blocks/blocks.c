@@ -28,12 +28,14 @@ static frame carve_frame(stowi_kernel_carve* carve, const stowi_kernel_block_siz
   f.bytes = (unsigned char*)stowi_kernel_carve_take(carve, larger(body->bytes, tail->bytes), 1);
   size_t most = (size_t)body->most_operands + body->most_results;
   f.tensors = (stow_tensor*)stowi_kernel_carve_take(carve, most, sizeof(stow_tensor));
-  // One array for all pointers: each taken for itself would be rounded up.
-  void** pointers = (void**)stowi_kernel_carve_take(carve, body->value_count + most, sizeof(void*));
+  // One piece for all pointers: each taken for itself would be rounded up.
+  unsigned char* pointers =
+      (unsigned char*)stowi_kernel_carve_take(carve, body->value_count + most, sizeof(void*));
   if (pointers != NULL) {
-    f.data = (unsigned char**)pointers;
-    f.operands = (const stow_tensor**)(pointers + body->value_count);
-    f.results = (stow_tensor**)(pointers + body->value_count + body->most_operands);
+    f.data = (unsigned char**)(void*)pointers;
+    f.operands =
+        (const stow_tensor**)(void*)(pointers + body->value_count * sizeof(unsigned char*));
+    f.results = (stow_tensor**)(void*)(f.operands + body->most_operands);
   }
   return f;
 }
