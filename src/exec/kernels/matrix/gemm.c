@@ -244,7 +244,9 @@ static void multiply_panel(const block* k) {
     size_t height = stowi_kernel_tile_rows(k->rows - i);
     stowi_kernel_tile_factors f = k->f;
     f.bias = k->bias == NULL ? NULL : k->bias + i;
-    f.next += f.next == NULL ? 0 : i / STOWI_KERNEL_TILE_ROWS * f.next_step * k->steps;
+    if (f.next != NULL) {
+      f.next += i / STOWI_KERNEL_TILE_ROWS * f.next_step * k->steps;
+    }
     if (k->a_steps != 0) {
       f.a += i * k->a_steps + k->a_first * height;
       f.a_row = 1;

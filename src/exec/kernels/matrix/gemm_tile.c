@@ -385,8 +385,11 @@ static void run_rest(stowi_kernel_few_function run, stowi_kernel_few* f, size_t 
     memcpy(rest[q], f->a[q] + done * f->height, (depth - done) * f->height * sizeof(float));
     f->a[q] = rest[q];
   }
-  f->b += f->b_at != NULL ? 0 : done * f->b_step;
-  f->b_at += f->b_at != NULL ? done : 0;
+  if (f->b_at != NULL) {
+    f->b_at += done;
+  } else {
+    f->b += done * f->b_step;
+  }
   f->depth = depth - done;
   run(f);
 }
@@ -431,7 +434,7 @@ void stowi_kernel_tiles_run_few(const stowi_kernel_tiles* tiles, size_t rows, si
   if (done != rows) {
     stowi_kernel_tile_factors f = *factors;
     f.a += done * f.a_steps;
-    f.bias += f.bias == NULL ? 0 : done;
+    f.bias = f.bias == NULL ? NULL : f.bias + done;
     run_panels(tiles, 1, rows - done, columns, depth, &f, c + done * c_row, c_row, mode);
   }
 }

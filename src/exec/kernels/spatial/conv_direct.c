@@ -187,7 +187,7 @@ static void run_tile(const image* m, const stowi_kernel_direct* tile, size_t row
       c->is_packed ? m->tiles->high_direct[m->stride - 1] : NULL;
   d.c[0] += row * d.c_row;
   d.c[1] += row * d.c_row;
-  d.bias += d.bias == NULL ? 0 : row;
+  d.bias = d.bias == NULL ? NULL : d.bias + row;
   d.a_row = c->is_packed ? 1 : c->depth;
   for (size_t done = 0; done < rows;) {
     size_t height = stowi_kernel_tile_rows(rows - done);
@@ -199,7 +199,7 @@ static void run_tile(const image* m, const stowi_kernel_direct* tile, size_t row
     height += more;
     d.c[0] += height * d.c_row;
     d.c[1] += height * d.c_row;
-    d.bias += d.bias == NULL ? 0 : height;
+    d.bias = d.bias == NULL ? NULL : d.bias + height;
     done += height;
   }
 }
