@@ -30,7 +30,7 @@ static frame carve_frame(stowi_kernel_carve* carve, const stowi_kernel_block_siz
   f.tensors = (stow_tensor*)stowi_kernel_carve_take(carve, most, sizeof(stow_tensor));
   // One piece for all pointers: each taken for itself would be rounded up.
   unsigned char* pointers =
-      (unsigned char*)stowi_kernel_carve_take(carve, body->value_count + most, sizeof(void*));
+      (unsigned char*)stowi_kernel_carve_take(carve, body->value_count + most, STOWI_KERNEL_WIDE);
   if (pointers != NULL) {
     f.data = (unsigned char**)(void*)pointers;
     f.operands =

@@ -106,6 +106,10 @@ typedef struct frame {
   int64_t* pads;
 } frame;
 
+// Of a stow_attr where pointers are largest.
+#define ATTR_BYTES 96
+_Static_assert(sizeof(stow_attr) <= ATTR_BYTES, "attributes have grown");
+
 static frame carve_frame(stowi_kernel_carve* carve, const stow_kernel_call* call) {
   const stowi_kernel_stream* stream = (const stowi_kernel_stream*)call->user;
   const stowi_kernel_block_body* body = stream->bodies[stowi_kernel_variant(call)];
@@ -116,9 +120,9 @@ static frame carve_frame(stowi_kernel_carve* carve, const stow_kernel_call* call
   f.state.stack = (uint32_t*)stowi_kernel_carve_take(carve, body->step_count, sizeof(uint32_t));
   f.tensors = (stow_tensor*)stowi_kernel_carve_take(carve, most, sizeof(stow_tensor));
   f.operands =
-      (const stow_tensor**)stowi_kernel_carve_take(carve, body->most_operands, sizeof(void*));
-  f.results = (stow_tensor**)stowi_kernel_carve_take(carve, body->most_results, sizeof(void*));
-  f.attrs = (stow_attr*)stowi_kernel_carve_take(carve, stream->most_attrs, sizeof(stow_attr));
+      (const stow_tensor**)stowi_kernel_carve_take(carve, body->most_operands, STOWI_KERNEL_WIDE);
+  f.results = (stow_tensor**)stowi_kernel_carve_take(carve, body->most_results, STOWI_KERNEL_WIDE);
+  f.attrs = (stow_attr*)stowi_kernel_carve_take(carve, stream->most_attrs, ATTR_BYTES);
   f.pads = (int64_t*)stowi_kernel_carve_take(carve, MOST_PADS, sizeof(int64_t));
   return f;
 }

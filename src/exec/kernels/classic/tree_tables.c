@@ -12,13 +12,17 @@
 // ---------------------------------------------------------------------------------------------
 // Scratch
 
+// Of a node where size_t is largest.
+#define NODE_BYTES (5 * STOWI_KERNEL_WIDE)
+_Static_assert(sizeof(stowi_kernel_tree_node) <= NODE_BYTES, "nodes have grown");
+
 // Lays out nodes, weights, roots and what workers need, for |names| entries more, which are
 // returned. Without a base only counts.
 static stowi_kernel_entry* carve(const stow_kernel_call* call, stowi_kernel_carve* scratch,
                                  size_t names, stowi_kernel_trees* t) {
-  t->nodes = stowi_kernel_carve_take(scratch, t->node_count, sizeof(stowi_kernel_tree_node));
+  t->nodes = stowi_kernel_carve_take(scratch, t->node_count, NODE_BYTES);
   t->weights = stowi_kernel_carve_take(scratch, t->weight_count, sizeof(stowi_kernel_entry));
-  t->roots = stowi_kernel_carve_take(scratch, t->root_count, sizeof(size_t));
+  t->roots = stowi_kernel_carve_take(scratch, t->root_count, STOWI_KERNEL_WIDE);
   t->scores = stowi_kernel_carve_take(scratch, stowi_kernel_times(call->workers, t->outputs),
                                       sizeof(double));
   t->is_lost = stowi_kernel_carve_take(scratch, call->workers, sizeof(bool));

@@ -4,6 +4,7 @@
 // equal to a NaN and comes last. O(n log n) comparisons, three lists of n numbers.
 #include "exec/kernels/layout/elements.h"
 #include "exec/kernels/layout/numbers.h"
+#include "exec/kernels/support/carve.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
 
@@ -155,7 +156,7 @@ static stow_status set_dims(stow_kernel_call* call, const items* t, size_t count
 static stow_status scratch_unique(const stow_kernel_call* call, uint64_t* out_bytes) {
   items t;
   stow_status status = read_items(call, &t);
-  *out_bytes = status == STOW_OK ? (uint64_t)t.count * 3 * sizeof(size_t) : 0;
+  *out_bytes = status == STOW_OK ? (uint64_t)t.count * 3 * STOWI_KERNEL_WIDE : 0;
   return status;
 }
 

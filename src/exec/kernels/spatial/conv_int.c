@@ -131,7 +131,7 @@ static void take_all(job* j, stowi_kernel_carve* carve) {
   uint64_t bytes = stowi_kernel_times(planes, j->grid.count);
   j->worker_size = worker_size(j);
   j->planes = stowi_kernel_carve_take(carve, bytes > UINT64_MAX - SLACK ? bytes : bytes + SLACK, 1);
-  j->offsets = stowi_kernel_carve_take(carve, c->slide.taps, sizeof(size_t));
+  j->offsets = stowi_kernel_carve_take(carve, c->slide.taps, STOWI_KERNEL_WIDE);
   j->w_sums = stowi_kernel_carve_take(carve, channels_of(c), sizeof(uint32_t));
   j->w_zeros = stowi_kernel_carve_take(carve, channels_of(c), sizeof(int32_t));
   j->workers = stowi_kernel_carve_take(carve, c->call->workers, j->worker_size);

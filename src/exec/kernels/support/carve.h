@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// What a pointer or a size_t is counted as, so that scratch and with it plans are the same on
+// machines on which these are smaller.
+#define STOWI_KERNEL_WIDE 8
+
 typedef struct stowi_kernel_carve {
   unsigned char* base;  // NULL: count only
   uint64_t used;        // stays at UINT64_MAX where sizes overflow, which nobody grants
