@@ -347,7 +347,7 @@ static bool has_positions(const job* j, size_t row) {
   return has;
 }
 
-// Leaves out what is no position of the result. Rows that are copied anyway are finished one by
+// Leaves out what is not a position of the result. Rows that are copied anyway are finished one by
 // one, others together.
 static void finish_row(const job* j, const unit* u, size_t channel, int32_t* sums) {
   const stowi_kernel_conv_int* c = j->c;
