@@ -248,6 +248,8 @@ TEST(NbitsOfOtherWidths) {
 TEST(NbitsOfOneRowGiveTheSameOnAllMachines) {
   static const char* const cases[][3] = {
       {"f32[1, 544]; u8[37, 17, 16]; f32[629]", "rows = 544, columns = 37, block_size = 32", ""},
+      {"f32[1, 544]; u8[53, 17, 16]; f32[901]; f32[901]",
+       "rows = 544, columns = 53, block_size = 32", ", %3"},
       {"f16[1, 544]; u8[37, 17, 16]; f16[629]; u8[37, 9]; f16[37]",
        "rows = 544, columns = 37, block_size = 32", ", %3, _, %4"},
       {"f32[1, 544]; u8[37, 17, 16]; f32[629]; f32[629]",

@@ -158,11 +158,11 @@ void stowi_kernel_nbits_load(const stowi_kernel_nbits* w, size_t column, size_t 
 // ---------------------------------------------------------------------------------------------
 // A row times weights of 4 bits, which are unpacked in registers: sixteen columns are read side by
 // side, 32 steps of each, and turned in squares of 4 × 4 words, so that a vector has the same steps
-// of all columns.
+// of all columns. Two vectors of columns take turns, as each waits for its last sum.
 
-enum { GROUP = 16, QUAD = 32 };
+enum { GROUP = 16, QUAD = 32, CHAINS = 2 };
 
-// One chain of sums of GROUP columns.
+// One chain of sums of up to CHAINS * GROUP columns.
 typedef struct row_chain {
   const uint8_t* from;
   size_t pitch;  // bytes from one column to the next one
@@ -170,8 +170,8 @@ typedef struct row_chain {
   size_t left;   // quads of the first block
   size_t quads_of_block;
   const float* a;
-  float zeros[STOWI_KERNEL_PART_DEPTH / QUAD + 1][GROUP];  // of each block
-  float scales[STOWI_KERNEL_PART_DEPTH / QUAD + 1][GROUP];
+  float zeros[STOWI_KERNEL_PART_DEPTH / QUAD + 1][CHAINS * GROUP];  // of each block
+  float scales[STOWI_KERNEL_PART_DEPTH / QUAD + 1][CHAINS * GROUP];
 } row_chain;
 
 #if defined(STOWI_KERNEL_X86)
@@ -182,43 +182,67 @@ typedef struct row_chain {
 #else
 #define UNROLL _Pragma("GCC unroll 32")
 #endif
-#define PART(i) _mm256_inserti128_si256(_mm256_castsi128_si256(WORDS(i)), WORDS((i) + 4), 1)
-#define WORDS(i) _mm_loadu_si128((const __m128i*)(const void*)(from + (i)*chain->pitch))
+#define WORDS(i) _mm_loadu_si128((const __m128i*)(const void*)(from + (i)*pitch))
 
-// Adds a chain to |sums|.
-STOWI_KERNEL_AVX2 static void add_chain_avx2(const row_chain* chain, float* sums) {
-  const __m256i mask = _mm256_set1_epi32(15);
-  for (size_t half = 0; half < 2; ++half) {
-    const uint8_t* from = chain->from + half * 8 * chain->pitch;
-    const float* a = chain->a;
-    size_t left = chain->left;
-    size_t block = 0;
-    __m256 sum = _mm256_setzero_ps();
-    for (size_t quad = 0; quad < chain->quads; ++quad, --left, from += QUAD / 2, a += QUAD) {
-      if (left == 0) {
-        left = chain->quads_of_block;
-        ++block;
-      }
-      const __m256 zero = _mm256_loadu_ps(chain->zeros[block] + half * 8);
-      const __m256 scale = _mm256_loadu_ps(chain->scales[block] + half * 8);
-      __m256i r0 = PART(0), r1 = PART(1), r2 = PART(2), r3 = PART(3);
-      __m256i low = _mm256_unpacklo_epi32(r0, r1), high = _mm256_unpackhi_epi32(r0, r1);
-      __m256i next_low = _mm256_unpacklo_epi32(r2, r3), next_high = _mm256_unpackhi_epi32(r2, r3);
-      __m256i words[4] = {
-          _mm256_unpacklo_epi64(low, next_low), _mm256_unpackhi_epi64(low, next_low),
-          _mm256_unpacklo_epi64(high, next_high), _mm256_unpackhi_epi64(high, next_high)};
-      UNROLL
-      for (size_t i = 0; i < QUAD; ++i) {
-        __m256i codes = _mm256_and_si256(_mm256_srli_epi32(words[i / 8], (int)(4 * (i % 8))), mask);
-        __m256 weights = _mm256_mul_ps(_mm256_sub_ps(_mm256_cvtepi32_ps(codes), zero), scale);
-        sum = _mm256_fmadd_ps(_mm256_set1_ps(a[i]), weights, sum);
-      }
-    }
-    float* to = sums + half * 8;
-    _mm256_storeu_ps(to, _mm256_add_ps(_mm256_loadu_ps(to), sum));
-  }
+#define PART(i) _mm256_inserti128_si256(_mm256_castsi128_si256(WORDS(i)), WORDS((i) + 4), 1)
+
+// Eight steps of 8 columns in each of 4 vectors.
+STOWI_KERNEL_INLINE STOWI_KERNEL_AVX2 void turn_avx2(const uint8_t* from, size_t pitch,
+                                                     __m256i words[4]) {
+  __m256i r0 = PART(0), r1 = PART(1), r2 = PART(2), r3 = PART(3);
+  __m256i low = _mm256_unpacklo_epi32(r0, r1), high = _mm256_unpackhi_epi32(r0, r1);
+  __m256i next_low = _mm256_unpacklo_epi32(r2, r3), next_high = _mm256_unpackhi_epi32(r2, r3);
+  words[0] = _mm256_unpacklo_epi64(low, next_low);
+  words[1] = _mm256_unpackhi_epi64(low, next_low);
+  words[2] = _mm256_unpacklo_epi64(high, next_high);
+  words[3] = _mm256_unpackhi_epi64(high, next_high);
 }
 #undef PART
+
+// Of step |i| of a quad.
+#define CODES(k, i) \
+  _mm256_and_si256(_mm256_srli_epi32(words[k][(i) / 8], (int)(4 * ((i) % 8))), mask)
+#define WEIGHTS(k, i)                                                                           \
+  _mm256_mul_ps(_mm256_sub_ps(_mm256_cvtepi32_ps(CODES(k, i)), _mm256_loadu_ps(zeros + (k)*8)), \
+                _mm256_loadu_ps(scales + (k)*8))
+
+// Adds a chain of 2 × 8 columns, from |column| on, to |sums|.
+STOWI_KERNEL_AVX2 static void add_halves_avx2(const row_chain* chain, size_t column, float* sums) {
+  const __m256i mask = _mm256_set1_epi32(15);
+  const uint8_t* from = chain->from + column * chain->pitch;
+  const float* a = chain->a;
+  size_t left = chain->left;
+  size_t block = 0;
+  __m256 sum[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
+  for (size_t quad = 0; quad < chain->quads; ++quad, --left, from += QUAD / 2, a += QUAD) {
+    if (left == 0) {
+      left = chain->quads_of_block;
+      ++block;
+    }
+    const float* zeros = chain->zeros[block] + column;
+    const float* scales = chain->scales[block] + column;
+    __m256i words[2][4];
+    turn_avx2(from, chain->pitch, words[0]);
+    turn_avx2(from + 8 * chain->pitch, chain->pitch, words[1]);
+    UNROLL
+    for (size_t i = 0; i < QUAD; ++i) {
+      __m256 element = _mm256_set1_ps(a[i]);
+      sum[0] = _mm256_fmadd_ps(element, WEIGHTS(0, i), sum[0]);
+      sum[1] = _mm256_fmadd_ps(element, WEIGHTS(1, i), sum[1]);
+    }
+  }
+  _mm256_storeu_ps(sums, _mm256_add_ps(_mm256_loadu_ps(sums), sum[0]));
+  _mm256_storeu_ps(sums + 8, _mm256_add_ps(_mm256_loadu_ps(sums + 8), sum[1]));
+}
+
+#undef WEIGHTS
+#undef CODES
+
+static void add_chain_avx2(const row_chain* chain, size_t columns, float* sums) {
+  for (size_t column = 0; column < columns; column += GROUP) {
+    add_halves_avx2(chain, column, sums + column);
+  }
+}
 
 #define PART(i)                                                                                   \
   _mm512_inserti32x4(                                                                             \
@@ -226,41 +250,76 @@ STOWI_KERNEL_AVX2 static void add_chain_avx2(const row_chain* chain, float* sums
                          WORDS((i) + 8), 2),                                                      \
       WORDS((i) + 12), 3)
 
-STOWI_KERNEL_AVX512 static void add_chain_avx512(const row_chain* chain, float* sums) {
-  const __m512i mask = _mm512_set1_epi32(15);
+STOWI_KERNEL_INLINE STOWI_KERNEL_AVX512 void turn_avx512(const uint8_t* from, size_t pitch,
+                                                         __m512i words[4]) {
+  __m512i r0 = PART(0), r1 = PART(1), r2 = PART(2), r3 = PART(3);
+  __m512i low = _mm512_unpacklo_epi32(r0, r1), high = _mm512_unpackhi_epi32(r0, r1);
+  __m512i next_low = _mm512_unpacklo_epi32(r2, r3), next_high = _mm512_unpackhi_epi32(r2, r3);
+  words[0] = _mm512_unpacklo_epi64(low, next_low);
+  words[1] = _mm512_unpackhi_epi64(low, next_low);
+  words[2] = _mm512_unpacklo_epi64(high, next_high);
+  words[3] = _mm512_unpackhi_epi64(high, next_high);
+}
+#undef PART
+#undef WORDS
+
+// Of step |i| of a quad. Only the low 4 bits of a code choose its number.
+#define CODES(k, i) _mm512_srli_epi32(words[k][(i) / 8], (unsigned)(4 * ((i) % 8)))
+#define WEIGHTS(k, i) \
+  _mm512_mul_ps(_mm512_sub_ps(_mm512_permutexvar_ps(CODES(k, i), numbers), zero[k]), scale[k])
+
+// |chains|, a constant once this is inlined, vectors of columns.
+STOWI_KERNEL_INLINE STOWI_KERNEL_AVX512 void add_chains_avx512(const row_chain* chain,
+                                                               size_t chains, float* sums) {
+  const __m512 numbers = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   const uint8_t* from = chain->from;
   const float* a = chain->a;
   size_t left = chain->left;
   size_t block = 0;
-  __m512 sum = _mm512_setzero_ps();
+  __m512 sum[CHAINS] = {_mm512_setzero_ps(), _mm512_setzero_ps()};
   for (size_t quad = 0; quad < chain->quads; ++quad, --left, from += QUAD / 2, a += QUAD) {
     if (left == 0) {
       left = chain->quads_of_block;
       ++block;
     }
-    const __m512 zero = _mm512_loadu_ps(chain->zeros[block]);
-    const __m512 scale = _mm512_loadu_ps(chain->scales[block]);
-    __m512i r0 = PART(0), r1 = PART(1), r2 = PART(2), r3 = PART(3);
-    __m512i low = _mm512_unpacklo_epi32(r0, r1), high = _mm512_unpackhi_epi32(r0, r1);
-    __m512i next_low = _mm512_unpacklo_epi32(r2, r3), next_high = _mm512_unpackhi_epi32(r2, r3);
-    __m512i words[4] = {_mm512_unpacklo_epi64(low, next_low), _mm512_unpackhi_epi64(low, next_low),
-                        _mm512_unpacklo_epi64(high, next_high),
-                        _mm512_unpackhi_epi64(high, next_high)};
+    __m512i words[CHAINS][4];
+    const float* zeros = chain->zeros[block];
+    const float* scales = chain->scales[block];
+    const __m512 zero[CHAINS] = {_mm512_loadu_ps(zeros), _mm512_loadu_ps(zeros + GROUP)};
+    const __m512 scale[CHAINS] = {_mm512_loadu_ps(scales), _mm512_loadu_ps(scales + GROUP)};
+    turn_avx512(from, chain->pitch, words[0]);
+    if (chains > 1) {
+      turn_avx512(from + GROUP * chain->pitch, chain->pitch, words[1]);
+    }
     UNROLL
     for (size_t i = 0; i < QUAD; ++i) {
-      __m512i codes =
-          _mm512_and_si512(_mm512_srli_epi32(words[i / 8], (unsigned)(4 * (i % 8))), mask);
-      __m512 weights = _mm512_mul_ps(_mm512_sub_ps(_mm512_cvtepi32_ps(codes), zero), scale);
-      sum = _mm512_fmadd_ps(_mm512_set1_ps(a[i]), weights, sum);
+      __m512 element = _mm512_set1_ps(a[i]);
+      sum[0] = _mm512_fmadd_ps(element, WEIGHTS(0, i), sum[0]);
+      if (chains > 1) {
+        sum[1] = _mm512_fmadd_ps(element, WEIGHTS(1, i), sum[1]);
+      }
     }
   }
-  _mm512_storeu_ps(sums, _mm512_add_ps(_mm512_loadu_ps(sums), sum));
+  for (size_t k = 0; k < chains; ++k) {
+    float* to = sums + k * GROUP;
+    _mm512_storeu_ps(to, _mm512_add_ps(_mm512_loadu_ps(to), sum[k]));
+  }
 }
-#undef PART
-#undef WORDS
 #undef UNROLL
+#undef WEIGHTS
+#undef CODES
 
-typedef void (*add_chain)(const row_chain* chain, float* sums);
+STOWI_KERNEL_AVX512 static void add_chain_avx512(const row_chain* chain, size_t columns,
+                                                 float* sums) {
+  if (columns == CHAINS * GROUP) {
+    add_chains_avx512(chain, CHAINS, sums);
+  } else {
+    add_chains_avx512(chain, 1, sums);
+  }
+}
+
+// |columns| is GROUP or CHAINS * GROUP.
+typedef void (*add_chain)(const row_chain* chain, size_t columns, float* sums);
 
 static add_chain find_add_chain(void) {
   stowi_kernel_machine machine = stowi_kernel_machine_is();
@@ -269,10 +328,10 @@ static add_chain find_add_chain(void) {
                                                 : NULL;
 }
 
-// Scales and zero points of |count| blocks of GROUP columns, side by side.
-static void load_chain(const stowi_kernel_nbits* w, size_t column, size_t block, size_t count,
-                       row_chain* chain) {
-  for (size_t j = 0; j < GROUP; ++j) {
+// Scales and zero points of |count| blocks of some columns, side by side.
+static void load_chain(const stowi_kernel_nbits* w, size_t column, size_t columns, size_t block,
+                       size_t count, row_chain* chain) {
+  for (size_t j = 0; j < columns; ++j) {
     float own[STOWI_KERNEL_PART_DEPTH / QUAD + 1];
     const float* scales = own;
     if (w->scales->dtype == STOW_F32) {
@@ -310,13 +369,14 @@ static size_t add_row(const stowi_kernel_nbits* w, const float* a, size_t column
                      .a = a};
   size_t blocks = (step + steps - 1) / w->block - block + 1;
   size_t done = 0;
-  for (size_t i = 0; i < blocks * GROUP; ++i) {
-    chain.zeros[i / GROUP][i % GROUP] = 8;
+  for (size_t i = 0; i < blocks * CHAINS * GROUP; ++i) {
+    chain.zeros[i / (CHAINS * GROUP)][i % (CHAINS * GROUP)] = 8;
   }
-  for (; done + GROUP <= columns; done += GROUP) {
+  for (size_t some; done + GROUP <= columns; done += some) {
+    some = columns - done < CHAINS * GROUP ? GROUP : CHAINS * GROUP;
     chain.from = w->packed + ((column + done) * w->blocks + block) * w->blob + inside / 2;
-    load_chain(w, column + done, block, blocks, &chain);
-    add(&chain, sums + done);
+    load_chain(w, column + done, some, block, blocks, &chain);
+    add(&chain, some, sums + done);
   }
   return done;
 }

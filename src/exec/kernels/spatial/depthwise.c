@@ -85,6 +85,126 @@ static void sum_tiles(const stowi_kernel_conv* c, const stowi_kernel_patch* p,
     }
   }
 }
+// Images so small that a vector has several rows of them: between two rows lies padding that both
+// share, and positions there are computed too.
+//
+//     0 a b c 0 d e f 0 g h i 0      a tap reads vectors of that, from its own place on
+
+enum { FLAT_VECTORS = 8, FLAT_LANES = 16 };
+
+typedef struct flat {
+  size_t size;   // floats of a patch
+  size_t begin;  // where the image begins in it
+  size_t in_vectors, out_vectors;
+  // Of each vector: which lanes are elements, and how many others come before them.
+  uint16_t in[FLAT_VECTORS], out[FLAT_VECTORS];
+  uint32_t in_at[FLAT_VECTORS], out_at[FLAT_VECTORS];
+  uint32_t offsets[STOWI_KERNEL_PATCH_TAPS];
+} flat;
+
+// Lanes of vectors over rows of |pitch| positions, of which |width| are elements; how many vectors.
+static size_t flat_lanes(size_t rows, size_t width, size_t pitch, uint16_t* lanes, uint32_t* at) {
+  size_t count = ((rows - 1) * pitch + width + FLAT_LANES - 1) / FLAT_LANES;
+  uint32_t before = 0;
+  for (size_t v = 0; v < count && v < FLAT_VECTORS; ++v) {
+    lanes[v] = 0;
+    at[v] = before;
+    for (size_t i = 0; i < FLAT_LANES; ++i) {
+      size_t position = v * FLAT_LANES + i;
+      bool is_element = position % pitch < width && position / pitch < rows;
+      lanes[v] |= (uint16_t)((unsigned)is_element << i);
+      before += is_element;
+    }
+  }
+  return count;
+}
+
+// Whether images are so small, windows move by single steps, and no tile of rows would be as full.
+static bool plan_flat(const stowi_kernel_slide* w, flat* out) {
+  if (stowi_kernel_machine_is() < STOWI_KERNEL_MACHINE_AVX512 || w->rank != 2 ||
+      w->taps > STOWI_KERNEL_PATCH_TAPS || w->strides[0] != 1 || w->strides[1] != 1 ||
+      w->out_width > 12 || w->out[0] > 64 || w->in_width > 64 || w->in[0] > 64 ||
+      w->dilations[0] > 64 || w->dilations[1] > 64 || w->begins[0] < 0 || w->begins[1] < 0 ||
+      w->begins[0] > 64 || w->begins[1] > 64) {
+    return false;
+  }
+  int64_t reach = (w->kernel[1] - 1) * w->dilations[1] - w->begins[1] + w->out_width;
+  int64_t pitch = w->in_width + w->begins[1] > reach ? w->in_width + w->begins[1] : reach;
+  pitch = pitch > w->out_width ? pitch : w->out_width;
+  int64_t high = w->out[0] + (w->kernel[0] - 1) * w->dilations[0];
+  high = high > w->in[0] + w->begins[0] ? high : w->in[0] + w->begins[0];
+  out->begin = (size_t)(w->begins[1] + w->begins[0] * pitch);
+  out->size = (size_t)(w->begins[1] + high * pitch) + 2 * FLAT_LANES;
+  out->in_vectors =
+      flat_lanes((size_t)w->in[0], (size_t)w->in_width, (size_t)pitch, out->in, out->in_at);
+  out->out_vectors =
+      flat_lanes((size_t)w->out[0], (size_t)w->out_width, (size_t)pitch, out->out, out->out_at);
+  for (size_t tap = 0; tap < w->taps; ++tap) {
+    size_t y = tap / (size_t)w->kernel_width * (size_t)w->dilations[0];
+    size_t x = tap % (size_t)w->kernel_width * (size_t)w->dilations[1];
+    out->offsets[tap] = (uint32_t)(y * (size_t)pitch + x);
+  }
+  return out->in_vectors <= FLAT_VECTORS && out->out_vectors <= FLAT_VECTORS &&
+         out->size <= STOWI_KERNEL_PATCH;
+}
+
+static inline __mmask16 first_lanes(uint16_t lanes) {
+  return (__mmask16)((1U << (unsigned)__builtin_popcount(lanes)) - 1);
+}
+
+static STOWI_KERNEL_AVX512 void fill_flat(const flat* f, const float* x, float* to) {
+  to += f->begin;
+  for (size_t v = 0; v < f->in_vectors; ++v, to += FLAT_LANES) {
+    __m512 elements = _mm512_maskz_loadu_ps(first_lanes(f->in[v]), x + f->in_at[v]);
+    _mm512_storeu_ps(to, _mm512_maskz_expand_ps(f->in[v], elements));
+  }
+}
+
+// |count|, a constant once this is inlined, vectors from vector |first| on.
+STOWI_KERNEL_INLINE STOWI_KERNEL_AVX512 void sum_flat(size_t count, const flat* f, size_t first,
+                                                      size_t taps, const float* weights, float bias,
+                                                      const float* x, float* to) {
+  __m512 sums[4];
+  for (size_t v = 0; v < count; ++v) {
+    sums[v] = _mm512_set1_ps(bias);
+  }
+  x += first * FLAT_LANES;
+  for (size_t tap = 0; tap < taps; ++tap) {
+    __m512 weight = _mm512_set1_ps(weights[tap]);
+    for (size_t v = 0; v < count; ++v) {
+      __m512 elements = _mm512_loadu_ps(x + f->offsets[tap] + v * FLAT_LANES);
+      sums[v] = _mm512_fmadd_ps(elements, weight, sums[v]);
+    }
+  }
+  for (size_t v = 0; v < count; ++v) {
+    uint16_t lanes = f->out[first + v];
+    _mm512_mask_storeu_ps(to + f->out_at[first + v], first_lanes(lanes),
+                          _mm512_maskz_compress_ps(lanes, sums[v]));
+  }
+}
+
+static STOWI_KERNEL_AVX512 void sum_flats(const flat* f, size_t taps, const float* weights,
+                                          float bias, const float* x, float* to) {
+  size_t v = 0;
+  for (; v + 4 <= f->out_vectors; v += 4) {
+    sum_flat(4, f, v, taps, weights, bias, x, to);
+  }
+  for (; v + 2 <= f->out_vectors; v += 2) {
+    sum_flat(2, f, v, taps, weights, bias, x, to);
+  }
+  for (; v < f->out_vectors; ++v) {
+    sum_flat(1, f, v, taps, weights, bias, x, to);
+  }
+}
+#else
+typedef struct flat {
+  size_t size;
+} flat;
+
+static bool plan_flat(const stowi_kernel_slide* w, flat* out) {
+  (void)w, (void)out;
+  return false;
+}
 #endif
 
 static void sum_patch(const stowi_kernel_conv* c, const stowi_kernel_patch* p,
@@ -123,6 +243,30 @@ static void convolve_whole(const stowi_kernel_conv* c, const stowi_kernel_patch*
                 (float*)c->y->data + (i + k) * w->out_count);
     }
   }
+}
+
+// The same, several rows to a vector.
+static void convolve_flat(const stowi_kernel_conv* c, const flat* f, size_t begin, size_t end) {
+#if defined(STOWI_KERNEL_X86)
+  const stowi_kernel_slide* w = &c->window;
+  size_t channels = c->group * c->out_channels;
+  size_t at_once = STOWI_KERNEL_PATCH / f->size;
+  float elements[STOWI_KERNEL_PATCH] = {0};
+  for (size_t i = begin; i < end; i += at_once) {
+    size_t some = stowi_kernel_smaller(at_once, end - i);
+    for (size_t k = 0; k < some; ++k) {
+      fill_flat(f, channel_of_x(c, i + k), elements + k * f->size);
+    }
+    for (size_t k = 0; k < some; ++k) {
+      size_t channel = (i + k) % channels;
+      float bias = c->bias == NULL ? 0 : ((const float*)c->bias->data)[channel];
+      sum_flats(f, w->taps, (const float*)c->w->data + channel * w->taps, bias,
+                elements + k * f->size, (float*)c->y->data + (i + k) * w->out_count);
+    }
+  }
+#else
+  (void)c, (void)f, (void)begin, (void)end;
+#endif
 }
 
 static void convolve_patches(const stowi_kernel_conv* c, const stowi_kernel_patch* p, size_t begin,
@@ -292,13 +436,17 @@ STOWI_KERNEL_LOOP(convolve, (const stowi_kernel_conv* c, size_t begin, size_t en
 typedef struct job {
   const stowi_kernel_conv* c;
   stowi_kernel_patch patch;
+  flat flat;
   bool has_patches;
+  bool is_flat;
 } job;
 
 static void depthwise_task(void* user, size_t begin, size_t end, uint32_t worker) {
   (void)worker;
   const job* j = user;
-  if (j->has_patches && j->patch.rows == (size_t)j->c->window.out[0]) {
+  if (j->is_flat) {
+    convolve_flat(j->c, &j->flat, begin, end);
+  } else if (j->has_patches && j->patch.rows == (size_t)j->c->window.out[0]) {
     convolve_whole(j->c, &j->patch, begin, end);
   } else if (j->has_patches) {
     convolve_patches(j->c, &j->patch, begin, end);
@@ -312,6 +460,7 @@ void stowi_kernel_conv_depthwise(stowi_kernel_conv* c) {
     return;
   }
   job j = {.c = c};
+  j.is_flat = c->addend == NULL && plan_flat(&c->window, &j.flat);
   j.has_patches = c->addend == NULL && stowi_kernel_patch_plan(&c->window, &j.patch);
   size_t cost = c->window.out_count * c->window.taps + 1;
   size_t count = (size_t)c->window.batch * c->group * c->out_channels;
