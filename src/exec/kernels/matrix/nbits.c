@@ -2,7 +2,6 @@
 #include "exec/kernels/matrix/nbits.h"
 
 #include "exec/kernels/matrix/gemm.h"
-#include "exec/kernels/matrix/lean.h"
 #include "exec/kernels/matrix/part_room.h"
 #include "exec/kernels/support/convert.h"
 #include "exec/kernels/support/kernel.h"
@@ -160,7 +159,7 @@ void stowi_kernel_nbits_load(const stowi_kernel_nbits* w, size_t column, size_t 
 // side, 32 steps of each, and turned in squares of 4 × 4 words, so that a vector has the same steps
 // of all columns. Two vectors of columns take turns, as each waits for its last sum.
 
-enum { GROUP = 16, QUAD = 32, CHAINS = 2 };
+enum { GROUP = 16, QUAD = 32, CHAINS = 2, LINE = 64 };
 
 // One chain of sums of up to CHAINS * GROUP columns.
 typedef struct row_chain {
@@ -170,11 +169,21 @@ typedef struct row_chain {
   size_t left;   // quads of the first block
   size_t quads_of_block;
   const float* a;
+  const uint8_t* next;  // as many bytes of the next columns
   float zeros[STOWI_KERNEL_PART_DEPTH / QUAD + 1][CHAINS * GROUP];  // of each block
   float scales[STOWI_KERNEL_PART_DEPTH / QUAD + 1][CHAINS * GROUP];
 } row_chain;
 
 #if defined(STOWI_KERNEL_X86)
+
+// While columns are multiplied, the next ones come from memory: from its one end to the other, as
+// columns follow each other.
+STOWI_KERNEL_INLINE void fetch_ahead(const row_chain* chain, size_t quad) {
+  enum { BYTES = CHAINS * GROUP * QUAD / 2 };
+  for (size_t i = 0; i < BYTES; i += LINE) {
+    __builtin_prefetch(chain->next + quad * BYTES + i);
+  }
+}
 
 // Shifts by constants.
 #if defined(__clang__)
@@ -218,6 +227,9 @@ STOWI_KERNEL_AVX2 static void add_halves_avx2(const row_chain* chain, size_t col
     if (left == 0) {
       left = chain->quads_of_block;
       ++block;
+    }
+    if (column == 0) {
+      fetch_ahead(chain, quad);
     }
     const float* zeros = chain->zeros[block] + column;
     const float* scales = chain->scales[block] + column;
@@ -287,6 +299,7 @@ STOWI_KERNEL_INLINE STOWI_KERNEL_AVX512 void add_chains_avx512(const row_chain* 
     const float* scales = chain->scales[block];
     const __m512 zero[CHAINS] = {_mm512_loadu_ps(zeros), _mm512_loadu_ps(zeros + GROUP)};
     const __m512 scale[CHAINS] = {_mm512_loadu_ps(scales), _mm512_loadu_ps(scales + GROUP)};
+    fetch_ahead(chain, quad);
     turn_avx512(from, chain->pitch, words[0]);
     if (chains > 1) {
       turn_avx512(from + GROUP * chain->pitch, chain->pitch, words[1]);
@@ -328,25 +341,39 @@ static add_chain find_add_chain(void) {
                                                 : NULL;
 }
 
-// Scales and zero points of |count| blocks of some columns, side by side.
-static void load_chain(const stowi_kernel_nbits* w, size_t column, size_t columns, size_t block,
-                       size_t count, row_chain* chain) {
+// Scales of |count| blocks of some columns, side by side; those of the next blocks are on their
+// way.
+static void load_chain_scales(const stowi_kernel_nbits* w, size_t column, size_t columns,
+                              size_t block, size_t count, row_chain* chain) {
+  if (w->scales->dtype == STOW_F32) {
+    const float* from = (const float*)w->scales->data + w->first_scale + column * w->blocks + block;
+    for (size_t i = 0; i < count; ++i) {
+      for (size_t j = 0; j < columns; ++j) {
+        chain->scales[i][j] = from[j * w->blocks + i];
+      }
+    }
+    const float* next = from - block + columns * (w->blocks + block);
+    for (size_t j = 0; j < columns * count; j += LINE / sizeof(float)) {
+      __builtin_prefetch(next + j);
+    }
+    return;
+  }
   for (size_t j = 0; j < columns; ++j) {
     float own[STOWI_KERNEL_PART_DEPTH / QUAD + 1];
-    const float* scales = own;
-    if (w->scales->dtype == STOW_F32) {
-      scales = (const float*)w->scales->data + w->first_scale + (column + j) * w->blocks + block;
-    } else {
-      load_scales(w, column + j, block, count, own);
-    }
+    load_scales(w, column + j, block, count, own);
     for (size_t i = 0; i < count; ++i) {
-      chain->scales[i][j] = scales[i];
+      chain->scales[i][j] = own[i];
     }
-    if (w->zeros != NULL) {
-      load_zeros(w, column + j, block, count, own);
-      for (size_t i = 0; i < count; ++i) {
-        chain->zeros[i][j] = own[i];
-      }
+  }
+}
+
+static void load_chain_zeros(const stowi_kernel_nbits* w, size_t column, size_t columns,
+                             size_t block, size_t count, row_chain* chain) {
+  for (size_t j = 0; j < columns; ++j) {
+    float own[STOWI_KERNEL_PART_DEPTH / QUAD + 1];
+    load_zeros(w, column + j, block, count, own);
+    for (size_t i = 0; i < count; ++i) {
+      chain->zeros[i][j] = own[i];
     }
   }
 }
@@ -362,20 +389,27 @@ static size_t add_row(const stowi_kernel_nbits* w, const float* a, size_t column
   }
   size_t block = step / w->block;
   size_t inside = step % w->block;
-  row_chain chain = {.pitch = w->blocks * w->blob,
-                     .quads = steps / QUAD,
-                     .left = (w->block - inside) / QUAD,
-                     .quads_of_block = w->block / QUAD,
-                     .a = a};
   size_t blocks = (step + steps - 1) / w->block - block + 1;
   size_t done = 0;
-  for (size_t i = 0; i < blocks * CHAINS * GROUP; ++i) {
-    chain.zeros[i / (CHAINS * GROUP)][i % (CHAINS * GROUP)] = 8;
+  row_chain chain;
+  chain.pitch = w->blocks * w->blob;
+  chain.quads = steps / QUAD;
+  chain.left = (w->block - inside) / QUAD;
+  chain.quads_of_block = w->block / QUAD;
+  chain.a = a;
+  for (size_t i = 0; w->zeros == NULL && i < blocks; ++i) {
+    for (size_t j = 0; j < CHAINS * GROUP; ++j) {
+      chain.zeros[i][j] = 8;
+    }
   }
   for (size_t some; done + GROUP <= columns; done += some) {
     some = columns - done < CHAINS * GROUP ? GROUP : CHAINS * GROUP;
     chain.from = w->packed + ((column + done) * w->blocks + block) * w->blob + inside / 2;
-    load_chain(w, column + done, some, block, blocks, &chain);
+    chain.next = w->packed + (column + done + some) * chain.pitch + step * some / 2;
+    load_chain_scales(w, column + done, some, block, blocks, &chain);
+    if (w->zeros != NULL) {
+      load_chain_zeros(w, column + done, some, block, blocks, &chain);
+    }
     add(&chain, some, sums + done);
   }
   return done;
@@ -473,12 +507,7 @@ static void multiply_part(const nbits_product* x, const stowi_kernel_part* part,
   begin_part(x, part, r->c);
   for (size_t step = 0; step < p->k; step += STOWI_KERNEL_PART_DEPTH) {
     size_t steps = stowi_kernel_smaller(p->k - step, STOWI_KERNEL_PART_DEPTH);
-    size_t first = 0;
-    if (part->rows == 1) {
-      const float* a = load_a(x, part, step, steps, r->a).data;
-      first = add_row(&x->weights, a, part->column, part->columns, step, steps, r->c);
-    }
-    for (; first < part->columns; first += group) {
+    for (size_t first = 0; first < part->columns; first += group) {
       add_columns(x, part, r, first, stowi_kernel_smaller(part->columns - first, group), step,
                   steps);
     }
@@ -497,76 +526,70 @@ static void multiply_parts(void* user, size_t begin, size_t end, uint32_t worker
 }
 
 // ---------------------------------------------------------------------------------------------
-// The same in little room: a few steps of some columns are unpacked at a time.
+// One row at a time, without scratch: sums of some columns stay on the stack, and with vectors
+// weights are unpacked in registers.
 
-static stowi_kernel_part part_of(const stowi_kernel_block* block) {
-  return (stowi_kernel_part){0, block->row, block->rows, block->column, block->columns};
-}
+enum { COLUMNS = 8, STEPS = 64 };
 
-static const float* load_rows(const void* user, const stowi_kernel_block* block, float* room,
-                              size_t* row) {
-  stowi_kernel_part part = part_of(block);
-  stowi_kernel_matrix m = load_a(user, &part, block->column, block->columns, room);
-  *row = m.row;
-  return m.data;
-}
-
-static const float* load_columns(const void* user, const stowi_kernel_block* block, float* room,
-                                 size_t* row) {
-  const nbits_product* x = user;
-  for (size_t j = 0; j < block->columns; ++j) {
-    float steps[STOWI_KERNEL_LEAN_STEPS];
-    stowi_kernel_nbits_load(&x->weights, block->column + j, block->row, block->rows, steps);
-    for (size_t i = 0; i < block->rows; ++i) {
-      room[i * *row + j] = steps[i];
+// Chains of sums of up to COLUMNS columns, from step |step| on.
+STOWI_KERNEL_LOOP(chain_columns,
+                  (const stowi_kernel_nbits* w, const float* a, size_t column, size_t columns,
+                   size_t step, size_t steps, float* chains),
+                  (w, a, column, columns, step, steps, chains)) {
+  float weights[COLUMNS][STEPS];
+  for (size_t done = 0; done < steps; done += STEPS) {
+    size_t some = stowi_kernel_smaller(STEPS, steps - done);
+    for (size_t j = 0; j < columns; ++j) {
+      stowi_kernel_nbits_load(w, column + j, step + done, some, weights[j]);
+    }
+    for (size_t i = 0; i < some; ++i) {
+      for (size_t j = 0; j < columns; ++j) {
+        chains[j] = stowi_kernel_fma(has_fma, a[done + i], weights[j][i], chains[j]);
+      }
     }
   }
-  return room;
 }
 
-static bool begin_tile(const void* user, const stowi_kernel_block* block, float* to,
-                       size_t to_row) {
-  (void)to_row;
-  stowi_kernel_part part = part_of(block);
-  begin_part(user, &part, to);
-  return true;
+static void multiply_columns(const nbits_product* x, size_t row, size_t column, size_t columns) {
+  stowi_kernel_part part = {0, row, 1, column, columns};
+  float sums[CHAINS * GROUP];
+  float room[STOWI_KERNEL_PART_DEPTH];
+  begin_part(x, &part, sums);
+  for (size_t step = 0; step < x->product.k; step += STOWI_KERNEL_PART_DEPTH) {
+    size_t steps = stowi_kernel_smaller(x->product.k - step, STOWI_KERNEL_PART_DEPTH);
+    const float* a = load_a(x, &part, step, steps, room).data;
+    size_t first = add_row(&x->weights, a, column, columns, step, steps, sums);
+    for (; first < columns; first += COLUMNS) {
+      size_t count = stowi_kernel_smaller(COLUMNS, columns - first);
+      float chains[COLUMNS] = {0};
+      chain_columns(&x->weights, a, column + first, count, step, steps, chains);
+      for (size_t j = 0; j < count; ++j) {
+        sums[first + j] += chains[j];
+      }
+    }
+  }
+  finish_part(x, &part, sums);
 }
 
-static void finish_tile(const void* user, const stowi_kernel_block* block, float* tile,
-                        size_t tile_row) {
-  (void)tile_row;
-  stowi_kernel_part part = part_of(block);
-  finish_part(user, &part, tile);
-}
-
-static stowi_kernel_lean lean_of(const nbits_product* x) {
-  return (stowi_kernel_lean){.m = x->product.m,
-                             .n = x->product.n,
-                             .k = x->product.k,
-                             .user = x,
-                             .a = load_rows,
-                             .b = load_columns,
-                             .begin = begin_tile,
-                             .finish = finish_tile};
-}
-
-static void multiply_tiles(void* user, size_t begin, size_t end, uint32_t worker) {
+// All rows of some columns, then of the next ones: their weights are in the cache.
+static void multiply_rows(void* user, size_t begin, size_t end, uint32_t worker) {
+  (void)worker;
   const nbits_product* x = user;
-  stowi_kernel_lean lean = lean_of(x);
-  stowi_kernel_lean_run(&lean, begin, end, x->scratch + worker * x->scratch_size);
+  for (size_t i = begin; i < end; ++i) {
+    size_t column = i / x->product.m * CHAINS * GROUP;
+    multiply_columns(x, i % x->product.m, column,
+                     stowi_kernel_smaller(CHAINS * GROUP, x->product.n - column));
+  }
 }
 
-// Sets the size of parts and what a worker needs, and returns whether it is in little room.
+// Sets the size of parts and what a worker needs, and returns whether rows are taken one by one.
 static bool choose(const stow_kernel_call* call, nbits_product* x) {
   uint32_t variant = stowi_kernel_variant(call);
-  stowi_kernel_lean lean = lean_of(x);
   x->gemm_variant = variant == 0 ? 0 : 1;
   stowi_kernel_part_choose(&x->product, x->gemm_variant);
-  uint64_t parts = stowi_kernel_part_room_size(&x->product, x->gemm_variant);
-  uint64_t small = stowi_kernel_lean_scratch(&lean);
-  bool is_lean = variant >= 2 && small < parts;
-  x->scratch_size = is_lean ? small : parts;
-  return is_lean;
+  bool is_by_row = variant >= 2 || x->product.m == 1;
+  x->scratch_size = is_by_row ? 0 : stowi_kernel_part_room_size(&x->product, x->gemm_variant);
+  return is_by_row;
 }
 
 static stow_status scratch_nbits(const stow_kernel_call* call, uint64_t* out_bytes) {
@@ -645,9 +668,9 @@ static stow_status run_nbits(stow_kernel_call* call) {
   }
   x.scratch = call->scratch;
   if (choose(call, &x)) {
-    stowi_kernel_lean lean = lean_of(&x);
-    stow_kernel_split(call, stowi_kernel_lean_tiles(&lean), stowi_kernel_lean_grain(&lean),
-                      multiply_tiles, &x);
+    size_t groups = (x.product.n + CHAINS * GROUP - 1) / (CHAINS * GROUP);
+    stow_kernel_split(call, x.product.m * groups, 16384 / (CHAINS * GROUP * x.product.k + 1) + 1,
+                      multiply_rows, &x);
   } else {
     stowi_kernel_part_divide(&x.product, call->workers);
     stow_kernel_split(call, stowi_kernel_part_count(&x.product),
