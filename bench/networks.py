@@ -57,11 +57,13 @@ class Graph:
         return self.add(f'add({a}, {b})', self.shapes[a])
 
     def pool(self, x):
-        _, channels, high, wide = self.shapes[x]
+        channels = self.shapes[x][1]
         if self.in_bytes:
-            x = self.add(f'dequantize_linear({x}, {self.one}, {self.zero})', (1, channels, high, wide),
-                         'f32')
-        return self.add(f'pool({x}) {{op = "avg", global = true}}', (1, channels, 1, 1), 'f32')
+            q, z = self.one, self.zero
+            y = self.add(f'qlinear_pool({x}, {q}, {z}, {q}, {z}) {{global = true}}',
+                         (1, channels, 1, 1))
+            return self.add(f'dequantize_linear({y}, {q}, {z})', (1, channels, 1, 1), 'f32')
+        return self.add(f'pool({x}) {{op = "avg", global = true}}', (1, channels, 1, 1))
 
     def write(self, result):
         print(f'graph @{self.name} {{')
