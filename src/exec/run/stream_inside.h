@@ -1,4 +1,4 @@
-// What preparing a `stream` node works on (stream.c, stream_places.c).
+// What preparing a `stream` node works on (stream.c, stream_rows.c, stream_places.c).
 #ifndef STOWAGE_SRC_EXEC_RUN_STREAM_INSIDE_H_
 #define STOWAGE_SRC_EXEC_RUN_STREAM_INSIDE_H_
 
@@ -6,11 +6,22 @@
 #include "exec/run/stream.h"
 #include "graph/api.h"
 
+// The tables of a variant.
+typedef struct stowi_exec_stream_tables {
+  uint32_t* home_of;  // by value: in whose ring its rows are; itself, if in its own
+  stowi_kernel_stream_value* values;
+  stowi_kernel_block_value* homes;
+  stowi_kernel_stream_step* steps;
+  stowi_kernel_block_step* calls;
+  stowi_kernel_block_body body;
+} stowi_exec_stream_tables;
+
 typedef struct stowi_exec_stream {
   stow_allocator allocator;
   stow_node node;
   uint64_t packed;
   uint32_t threads;
+  int64_t rows;  // that each step makes at a time; 0: by variant
   const stow_graph* function;
   stow_graph* graph;        // for rows
   stow_prepared* prepared;  // of that
@@ -21,34 +32,36 @@ typedef struct stowi_exec_stream {
   stow_node* nodes;           // by step: in the function,
   stow_node* row_nodes;       // and in the graph for rows
   stowi_graph_row_map* maps;  // by step
-  uint32_t* reads;            // by value: how many operands are it
-  uint32_t* home_of;          // by value: in whose ring its rows are; itself, if in its own
-  stowi_kernel_stream_value* values;
-  stowi_kernel_block_value* homes;
-  stowi_kernel_stream_step* steps;
+  uint32_t* reads;            // by value: how many operands are it, by rows
   uint32_t* outputs;
-  stowi_kernel_block_step* calls[STOWI_EXEC_STREAM_VARIANTS];
-  stowi_kernel_block_body bodies[STOWI_EXEC_STREAM_VARIANTS];
-  const stowi_kernel_block_body* body_of[STOWI_EXEC_STREAM_VARIANTS];
-  stowi_kernel_stream data;
+  stowi_exec_stream_tables tables[STOWI_KERNEL_STREAM_VARIANTS];
+  stowi_kernel_stream data[STOWI_KERNEL_STREAM_VARIANTS];
 } stowi_exec_stream;
+
+// ---------------------------------------------------------------------------------------------
+// Rows (stream_rows.c)
 
 // Whether every row of a step needs all of operand |k|.
 bool stowi_exec_stream_reads_whole(const stowi_exec_stream* s, uint32_t step, size_t k);
 // Rows of the results of a step.
 int64_t stowi_exec_stream_rows(const stowi_exec_stream* s, uint32_t step);
+// How many rows of its results a step makes at a time in a variant.
+int64_t stowi_exec_stream_block(const stowi_exec_stream* s, uint32_t step, uint32_t variant);
 
-// How many rows of operand 0 a row of a step reads, and the padding around them.
+// How many rows of operand 0 some rows of a step read, and the padding around them.
 typedef struct stowi_exec_stream_window {
   int64_t rows, above, below;
 } stowi_exec_stream_window;
+// For |count| rows from |row| on.
 stowi_exec_stream_window stowi_exec_stream_window_of(const stowi_exec_stream* s, uint32_t step,
-                                                     int64_t row);
-// The largest of a step.
+                                                     int64_t row, int64_t count);
+// The largest for a single row.
 stowi_exec_stream_window stowi_exec_stream_most(const stowi_exec_stream* s, uint32_t step);
 
-// Finds how many rows rings have, and places rings, copies and scratch, with the variants that
-// kernels of the function have in each of the node's.
-stow_status stowi_exec_stream_place(stowi_exec_stream* s, stow_diag* diag);
+// ---------------------------------------------------------------------------------------------
+
+// Finds how many blocks rings have, and places rings, copies and scratch, with the variants that
+// kernels of the function have in |variant| of the node.
+stow_status stowi_exec_stream_place(stowi_exec_stream* s, uint32_t variant, stow_diag* diag);
 
 #endif  // STOWAGE_SRC_EXEC_RUN_STREAM_INSIDE_H_
