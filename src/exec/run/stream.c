@@ -48,6 +48,8 @@ static void destroy_stream(stream* s) {
   STOWI_ARRAY_FREE(allocator, s->nodes, s->step_count);
   STOWI_ARRAY_FREE(allocator, s->row_nodes, s->step_count);
   STOWI_ARRAY_FREE(allocator, s->maps, s->step_count);
+  STOWI_ARRAY_FREE(allocator, s->levels, s->step_count);
+  stowi_exec_stream_order_free(s);
   STOWI_ARRAY_FREE(allocator, s->reads, s->value_count);
   STOWI_ARRAY_FREE(allocator, s->outputs, stow_graph_output_count(s->function));
   for (size_t i = 0; i < STOWI_KERNEL_STREAM_VARIANTS; ++i) {
@@ -86,10 +88,11 @@ static stow_status begin_stream(stream* s, stow_diag* diag) {
   s->nodes = STOWI_ARRAY(allocator, stow_node, s->step_count);
   s->row_nodes = STOWI_ARRAY(allocator, stow_node, s->step_count);
   s->maps = STOWI_ARRAY(allocator, stowi_graph_row_map, s->step_count);
+  s->levels = STOWI_ARRAY_ZERO(allocator, uint32_t, s->step_count);
   s->reads = STOWI_ARRAY_ZERO(allocator, uint32_t, s->value_count);
   s->outputs = STOWI_ARRAY(allocator, uint32_t, stow_graph_output_count(s->function));
   bool is_there = s->step_of != NULL && s->nodes != NULL && s->row_nodes != NULL &&
-                  s->maps != NULL && s->reads != NULL && s->outputs != NULL;
+                  s->maps != NULL && s->levels != NULL && s->reads != NULL && s->outputs != NULL;
   for (size_t i = 0; i < STOWI_KERNEL_STREAM_VARIANTS; ++i) {
     tables* t = &s->tables[i];
     t->home_of = STOWI_ARRAY(allocator, uint32_t, s->value_count);
@@ -193,14 +196,14 @@ static stow_status add_row_node(stream* s, uint32_t step, const stow_value* inpu
   const stow_value* operands = stow_graph_operands(s->function, node);
   size_t count = stow_graph_operand_count(s->function, node);
   stow_value mine[MOST_OPERANDS];
-  window w = stowi_exec_stream_reads_whole(s, step, 0) ? (window){.rows = 1}
-                                                       : stowi_exec_stream_most(s, step);
+  window w = stowi_exec_stream_reads_rows(s, step, 0) ? stowi_exec_stream_most(s, step)
+                                                      : (window){.rows = 1};
   for (size_t k = 0; k < count && k < MOST_OPERANDS; ++k) {
     mine[k] = operands[k];
-    if (operands[k] != STOW_VALUE_NONE && stowi_exec_stream_reads_whole(s, step, k)) {
-      mine[k] = inputs[operands[k]];
-    } else if (operands[k] != STOW_VALUE_NONE) {
+    if (stowi_exec_stream_reads_rows(s, step, k)) {
       STOW_TRY(add_row_input(s, operands[k], k == 0 ? w.rows : 1, diag, &mine[k]));
+    } else if (operands[k] != STOW_VALUE_NONE) {
+      mine[k] = inputs[operands[k]];
     }
   }
   stow_call* call = stow_graph_begin(s->graph, stow_graph_op(s->function, node));
@@ -274,6 +277,7 @@ static void list_values(stream* s, uint32_t variant) {
   for (stow_value value = 0; value < s->value_count; ++value) {
     uint32_t maker = s->step_of[stow_graph_producer(s->function, value)];
     t->home_of[value] = value;
+    t->homes[value] = (stowi_kernel_block_value){.home = STOWI_KERNEL_BLOCK_SCRATCH};
     if (maker == NONE) {
       t->values[value].maker = NONE;
       t->homes[value].tensor = stowi_exec_tensor_of(stow_graph_type(s->function, value));
@@ -283,7 +287,7 @@ static void list_values(stream* s, uint32_t variant) {
         lay_value(s, t, value, 0);
       }
     } else {
-      lay_value(s, t, value, stowi_exec_stream_block(s, maker, variant));
+      lay_value(s, t, value, stowi_exec_stream_block(s, maker, s->levels[maker]));
     }
   }
   for (uint32_t k = 0; k < stow_graph_output_count(s->function); ++k) {
@@ -299,7 +303,7 @@ static void list_reads(stream* s) {
   for (uint32_t step = 0; step < s->step_count; ++step) {
     const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
     for (size_t k = 0; k < stow_graph_operand_count(s->function, s->nodes[step]); ++k) {
-      if (operands[k] != STOW_VALUE_NONE && !stowi_exec_stream_reads_whole(s, step, k)) {
+      if (stowi_exec_stream_reads_rows(s, step, k)) {
         ++s->reads[operands[k]];
       }
     }
@@ -368,16 +372,9 @@ static void list_body(stream* s, uint32_t variant) {
                             .most_attrs = most_attrs};
 }
 
-// A variant that needs more than the one before is that.
-static stow_status make_variant(stream* s, uint32_t variant, stow_diag* diag) {
+void stowi_exec_stream_list(stowi_exec_stream* s, uint32_t variant) {
   list_values(s, variant);
   list_body(s, variant);
-  STOW_TRY(stowi_exec_stream_place(s, variant, diag));
-  if (variant > 0 && s->tables[variant].body.bytes >= s->data[variant - 1].body->bytes) {
-    s->data[variant] = s->data[variant - 1];
-    return STOW_OK;
-  }
-  return stowi_exec_stream_check(s->function, &s->data[variant], s->allocator, diag);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -391,8 +388,13 @@ static stow_status make_stream(stream* s, const stow_kernels* kernels, stow_diag
   for (uint32_t k = 0; k < stow_graph_output_count(s->function); ++k) {
     s->outputs[k] = stow_graph_outputs(s->function)[k];
   }
+  STOW_TRY(stowi_exec_stream_order_init(s, diag));
+  STOW_TRY(stowi_exec_stream_choose(s, diag));
+  stowi_exec_stream_order_free(s);
   for (uint32_t variant = 0; variant < STOWI_KERNEL_STREAM_VARIANTS; ++variant) {
-    STOW_TRY(make_variant(s, variant, diag));
+    if (variant == 0 || s->data[variant].body != s->data[variant - 1].body) {
+      STOW_TRY(stowi_exec_stream_check(s->function, &s->data[variant], s->allocator, diag));
+    }
   }
   return STOW_OK;
 }

@@ -9,12 +9,13 @@
 typedef stowi_exec_stream stream;
 typedef stowi_exec_stream_window window;
 
-// About how many positions a step makes at a time, by variant. Rows of 112, 56, 28, 14 and 7
-// columns become blocks of 5, 9, 14, 14 and 7 rows at first, then of 1, 1, 1, 2 and 4, then of one.
-static const int64_t positions[STOWI_KERNEL_STREAM_VARIANTS] = {512, 256, 128, 64, 32, 1};
+// About how many positions a step makes at a time, by level. Of rows of 112, 56, 28, 14 and 7
+// columns blocks have 2, 5, 9, 14 and 7 at first, later 1, 1, 1, 2 and 4, and at last one.
+static const int64_t positions[STOWI_EXEC_STREAM_LEVELS] = {256, 128, 64, 32, 16, 1};
 
-bool stowi_exec_stream_reads_whole(const stowi_exec_stream* s, uint32_t step, size_t k) {
-  return k < 64 && (s->maps[step].whole >> k & 1) != 0;
+bool stowi_exec_stream_reads_rows(const stowi_exec_stream* s, uint32_t step, size_t k) {
+  bool is_whole = k < 64 && (s->maps[step].whole >> k & 1) != 0;
+  return stow_graph_operands(s->function, s->nodes[step])[k] != STOW_VALUE_NONE && !is_whole;
 }
 
 static const stow_type* result_type(const stream* s, uint32_t step) {
@@ -35,16 +36,15 @@ static int64_t divisor(int64_t number, int64_t most) {
 
 // Blocks of almost the same size. Each is made of whole rows of what `resize` repeats, or of parts
 // of one.
-int64_t stowi_exec_stream_block(const stowi_exec_stream* s, uint32_t step, uint32_t variant) {
+int64_t stowi_exec_stream_block(const stowi_exec_stream* s, uint32_t step, uint32_t level) {
   int64_t rows = stowi_exec_stream_rows(s, step);
   int64_t columns = result_type(s, step)->dims[COLUMNS];
   int64_t divide = s->maps[step].divide;
-  int64_t block = s->rows != 0 ? s->rows : (positions[variant] + columns / 2) / columns;
-  block = block < 1 ? 1 : block < rows ? block : rows;
-  if (s->rows == 0) {
-    int64_t blocks = (rows + block - 1) / block;
-    block = (rows + blocks - 1) / blocks;
-  }
+  int64_t least = s->rows < 1 ? 1 : s->rows < rows ? s->rows : rows;
+  int64_t block = (positions[level] + columns / 2) / columns;
+  int64_t blocks = block < 1 ? rows : (rows + block - 1) / block;
+  block = (rows + blocks - 1) / blocks;
+  block = block < least ? least : block;
   return block < divide ? divisor(divide, block) : block - block % divide;
 }
 
