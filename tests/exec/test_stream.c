@@ -602,6 +602,28 @@ TEST(RandomFunctionsGiveTheBitsOfWholeTensors) {
   }
 }
 
+// Also with several threads, which need more copies, no variant needs more than the one before.
+TEST(VariantsNeedLessAndLess) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    body b = draw(seed);
+    stow_module* module = make_module(&b, seed);
+    REQUIRE(module != NULL);
+    const stow_graph* graph = stow_module_graph(module, 0);
+    stow_node node =
+        stow_graph_producer(graph, stow_graph_outputs(graph)[stow_graph_output_count(graph) - 1]);
+    const stowi_kernel_stream* all = NULL;
+    stowi_exec_streams* streams = NULL;
+    stow_allocator heap = stow_allocator_default();
+    REQUIRE(stowi_exec_streams_create(graph, NULL, 1 + seed % 3, heap, NULL, &streams) == STOW_OK);
+    REQUIRE(stowi_exec_streams_of(streams, node, 0, NULL, &all) == STOW_OK);
+    for (size_t i = 1; i < STOWI_KERNEL_STREAM_VARIANTS; ++i) {
+      CHECK(all[i].body->bytes <= all[i - 1].body->bytes);
+    }
+    stowi_exec_streams_destroy(streams);
+    stow_module_destroy(module);
+  }
+}
+
 // ---------------------------------------------------------------------------------------------
 // Weights and memory
 
