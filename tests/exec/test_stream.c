@@ -614,7 +614,8 @@ TEST(VariantsNeedLessAndLess) {
     const stowi_kernel_stream* all = NULL;
     stowi_exec_streams* streams = NULL;
     stow_allocator heap = stow_allocator_default();
-    REQUIRE(stowi_exec_streams_create(graph, NULL, 1 + seed % 3, heap, NULL, &streams) == STOW_OK);
+    REQUIRE(stowi_exec_streams_create(graph, NULL, 1 + (uint32_t)(seed % 3), heap, NULL,
+                                      &streams) == STOW_OK);
     REQUIRE(stowi_exec_streams_of(streams, node, 0, NULL, &all) == STOW_OK);
     for (size_t i = 1; i < STOWI_KERNEL_STREAM_VARIANTS; ++i) {
       CHECK(all[i].body->bytes <= all[i - 1].body->bytes);
