@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes MobileNetV2 as a graph: mobilenet.py [--size 224] [--stream 7,14] > mobilenet.stow
+"""Writes MobileNetV2 as a graph: mobilenet.py [--size 224] [--stream 7,14] [--rows 1] > mobilenet.stow
 
 Stages are the first convolution and the 17 blocks of depthwise convolutions. Those up to the first
 of the numbers are one `stream` node, those from there to the second another one; by default none
-are. Weights have no data: run it with `--random 1`.
+are. `--rows` is their attribute `rows`. Weights have no data: run it with `--random 1`.
 """
 
 import argparse
@@ -92,6 +92,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--size', type=int, default=224)
     parser.add_argument('--stream', default='')
+    parser.add_argument('--rows', type=int, default=0)
     options = parser.parse_args()
     body = Body()
     body.shapes['x'] = (1, 3, options.size, options.size)
@@ -115,7 +116,7 @@ def main():
     for i, segment in enumerate(segments):
         ids[segment.result] = '%' + str(len(ids))
         operands = ', '.join(ids[operand] for operand in segment.operands)
-        print(f'  {ids[segment.result]} = stream({operands}) {{function = "s{i}"}} : '
+        print(f'  {ids[segment.result]} = stream({operands}) {{function = "s{i}", rows = {options.rows}}} : '
               f'{kind(body.shapes[segment.result])}')
     write_nodes(body.nodes[ends[cuts[-1]][0]:], ids, '  ')
     print(f'  return {ids[x]}\n}}')

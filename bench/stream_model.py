@@ -2,8 +2,10 @@
 """Puts the nodes of a model into `stream` nodes where that makes its arena smaller.
 
     stowage fmt model.onnx --bind-rest 1 -o model.stow
-    stream_model.py STOWAGE model.stow streamed.stow
+    stream_model.py STOWAGE model.stow streamed.stow [ROWS]
     STOWAGE plan streamed.stow --kernels stowage --io external --weights file
+
+ROWS is the attribute `rows` of the streams; by default 1, with which they need least.
 
 Segments are runs of nodes, in the order of the file, that may be streamed. Where to cut them is
 found by dynamic programming: the largest of what any segment needs is made as small as possible.
@@ -157,7 +159,8 @@ def write_model(model, streams, only=None):
             ids[name] = f'%{len(ids)}'
         number = [first for first, _ in streams].index(at)
         out.append(f'{", ".join(ids[name] for name in made)} = stream({operands}) '
-                   f'{{function = "s{number}"}} : {", ".join(model.kind[name] for name in made)}')
+                   f'{{function = "s{number}", rows = {model.rows}}} : '
+                   f'{", ".join(model.kind[name] for name in made)}')
         at = begins[at]
     outputs = model.outputs if only is None else model.segment(*only)[1]
     out.append(f'return {", ".join(ids[name] for name in outputs)}\n}}')
@@ -216,8 +219,9 @@ def cut(stowage, model):
 
 
 def main():
-    stowage, source, target = sys.argv[1:]
+    stowage, source, target = sys.argv[1:4]
     model = Model(source)
+    model.rows = int(sys.argv[4]) if len(sys.argv) > 4 else 1
     predicted, streams = cut(stowage, model)
     plain = arena(stowage, write_model(model, []))
     text = write_model(model, streams)

@@ -1,5 +1,5 @@
-// What `stream` nodes are run with, as constants: their functions for one row, in the variant that
-// was planned, and how rows of values lie and are made.
+// What `stream` nodes are run with, as constants: their functions for some rows, in the variant
+// that was planned, and how rows of values lie and are made.
 
 #include <inttypes.h>
 
@@ -8,15 +8,12 @@
 
 const stowi_kernel_stream* stowi_export_stream_of(const stowi_export* program, stow_node node) {
   const stowi_exec_step* step = &program->tables->steps[node];
-  return step->op == STOW_OP_STREAM ? (const stowi_kernel_stream*)step->kernel.user : NULL;
-}
-
-static const stowi_kernel_block_body* body_of(const stowi_export* program, stow_node node) {
-  return stowi_export_stream_of(program, node)->bodies[program->code.variants[node]];
+  const stowi_kernel_stream* variants = (const stowi_kernel_stream*)step->kernel.user;
+  return step->op == STOW_OP_STREAM ? &variants[program->code.variants[node]] : NULL;
 }
 
 stow_status stowi_export_add_stream(stowi_export* program, stow_node node, stow_diag* diag) {
-  if (stowi_export_stream_of(program, node) == NULL) {
+  if (program->tables->steps[node].op != STOW_OP_STREAM) {
     return STOW_OK;
   }
   if (program->range != NULL) {
@@ -24,7 +21,7 @@ stow_status stowi_export_add_stream(stowi_export* program, stow_node node, stow_
                                STOW_ERR_UNSUPPORTED,
                                "is made by `stream`, which programs of a range do not have", diag);
   }
-  return stowi_export_add_body(program, body_of(program, node), diag);
+  return stowi_export_add_body(program, stowi_export_stream_of(program, node)->body, diag);
 }
 
 static void print_number(stowi_export_out* out, uint32_t number) {
@@ -44,9 +41,8 @@ static void print_values(stowi_export_out* out, const stowi_kernel_stream* strea
     stowi_export_put(out, "    {");
     print_number(out, v->maker);
     stowi_export_put(out,
-                     "%" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64
-                     "u, %" PRIu64 "u},\n",
-                     v->rows, v->capacity, v->row, v->channels, v->channel, v->piece);
+                     "%" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u, %" PRIu64 "u},\n",
+                     v->rows, v->block, v->capacity, v->channels, v->piece);
   }
   stowi_export_put(out, "};\n");
 }
@@ -75,20 +71,17 @@ static void print_steps(stowi_export_out* out, const stowi_kernel_stream* stream
 
 static void print_node(stowi_export_out* out, const stowi_export* program, stow_node node) {
   const stowi_kernel_stream* stream = stowi_export_stream_of(program, node);
-  const stowi_kernel_block_body* body = body_of(program, node);
-  print_values(out, stream, body->value_count, node);
-  print_steps(out, stream, body->step_count, node);
+  print_values(out, stream, stream->body->value_count, node);
+  print_steps(out, stream, stream->body->step_count, node);
   stowi_export_put(out, "static const uint32_t stream_%" PRIu32 "_outputs[] = {", node);
   for (uint32_t i = 0; i < stream->output_count; ++i) {
     print_number(out, stream->outputs[i]);
   }
   stowi_export_put(out,
-                   "};\nstatic const stowi_kernel_block_body* const stream_%" PRIu32
-                   "_bodies[] = {&body_%zu};\n"
-                   "static const stowi_kernel_stream stream_%" PRIu32 " = {\n    stream_%" PRIu32
-                   "_bodies, stream_%" PRIu32 "_values, stream_%" PRIu32 "_steps, stream_%" PRIu32
-                   "_outputs, %" PRIu32 ", %" PRIu32 "};\n\n",
-                   node, stowi_export_find_body(program, body), node, node, node, node, node,
+                   "};\nstatic const stowi_kernel_stream stream_%" PRIu32
+                   " = {\n    &body_%zu, stream_%" PRIu32 "_values, stream_%" PRIu32
+                   "_steps, stream_%" PRIu32 "_outputs, %" PRIu32 ", %" PRIu32 "};\n\n",
+                   node, stowi_export_find_body(program, stream->body), node, node, node,
                    stream->output_count, stream->most_attrs);
 }
 

@@ -48,6 +48,7 @@ typedef struct body {
   text types;     // theirs
   uint32_t next;  // id
   size_t result_count;
+  uint64_t rows;  // at a time; 0: by variant
 } body;
 
 static uint32_t add_input(body* b, const char* type) {
@@ -71,8 +72,8 @@ static stow_module* make_module(const body* b, uint64_t seed) {
   for (size_t k = 0; k < b->result_count; ++k) {
     put(&t, "%s%%%u", k == 0 ? "" : ", ", b->next + (uint32_t)k);
   }
-  put(&t, " = stream(%s) {function = \"f\"} : %s\nreturn %s", b->operands.data, b->types.data,
-      b->results.data);
+  put(&t, " = stream(%s) {function = \"f\", rows = %llu} : %s\nreturn %s", b->operands.data,
+      (unsigned long long)b->rows, b->types.data, b->results.data);
   for (size_t k = 0; k < b->result_count; ++k) {
     put(&t, ", %%%u", b->next + (uint32_t)k);
   }
@@ -189,7 +190,7 @@ static void run_all(const body* b, uint64_t seed) {
   const stow_graph* graph = stow_module_graph(module, 0);
   way fits = {.threads = 1, .variant = UINT32_MAX, .paranoid = seed % 2 == 0};
   run(graph, &fits, seed, stow_allocator_default());
-  for (uint32_t variant = 0; variant < STOWI_EXEC_STREAM_VARIANTS; ++variant) {
+  for (uint32_t variant = 0; variant < STOWI_KERNEL_STREAM_VARIANTS; ++variant) {
     way w = {.threads = 1 + (uint32_t)(seed + variant) % 3, .variant = variant};
     run(graph, &w, seed, stow_allocator_default());
   }
@@ -324,7 +325,9 @@ static body body_of(const op_case* c) {
 TEST(EveryOpGivesTheBitsOfWholeTensors) {
   for (size_t i = 0; i < CASE_COUNT; ++i) {
     body b = body_of(&cases[i]);
-    run_all(&b, i);
+    for (b.rows = 0; b.rows < 5; ++b.rows) {
+      run_all(&b, i);
+    }
   }
 }
 
@@ -588,6 +591,7 @@ static body draw(uint64_t seed) {
   for (size_t i = m.count; i-- > inputs && results-- > 0;) {
     add_result(&m.b, m.images[i].id, type_of(m.images[i], type));
   }
+  m.b.rows = below(&m, 2) == 0 ? 0 : 1 + below(&m, 9);
   return m.b;
 }
 
@@ -595,6 +599,29 @@ TEST(RandomFunctionsGiveTheBitsOfWholeTensors) {
   for (uint64_t seed = 1; seed <= (test_is_long() ? 20000 : 400); ++seed) {
     body b = draw(seed);
     run_all(&b, seed);
+  }
+}
+
+// Also with several threads, which need more copies, no variant needs more than the one before.
+TEST(VariantsNeedLessAndLess) {
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    body b = draw(seed);
+    stow_module* module = make_module(&b, seed);
+    REQUIRE(module != NULL);
+    const stow_graph* graph = stow_module_graph(module, 0);
+    stow_node node =
+        stow_graph_producer(graph, stow_graph_outputs(graph)[stow_graph_output_count(graph) - 1]);
+    const stowi_kernel_stream* all = NULL;
+    stowi_exec_streams* streams = NULL;
+    stow_allocator heap = stow_allocator_default();
+    REQUIRE(stowi_exec_streams_create(graph, NULL, 1 + (uint32_t)(seed % 3), heap, NULL,
+                                      &streams) == STOW_OK);
+    REQUIRE(stowi_exec_streams_of(streams, node, 0, NULL, &all) == STOW_OK);
+    for (size_t i = 1; i < STOWI_KERNEL_STREAM_VARIANTS; ++i) {
+      CHECK(all[i].body->bytes <= all[i - 1].body->bytes);
+    }
+    stowi_exec_streams_destroy(streams);
+    stow_module_destroy(module);
   }
 }
 
@@ -630,7 +657,7 @@ TEST(FunctionsReadPackedWeights) {
       "%%8 = stream(%%0, %%6, %%7) {function = \"f\"} : f32[1, 2, 20, 15]\nreturn %%5, %%8\n}\n");
   stow_module* module = parse(t.data, t.size, 0);
   REQUIRE(module != NULL);
-  for (uint32_t variant = 0; variant < STOWI_EXEC_STREAM_VARIANTS; ++variant) {
+  for (uint32_t variant = 0; variant < STOWI_KERNEL_STREAM_VARIANTS; ++variant) {
     way never = {.threads = 1, .variant = variant, .pack = STOW_PACK_NEVER};
     way always = {.threads = 2, .variant = variant, .pack = STOW_PACK_ALWAYS};
     run(stow_module_graph(module, 0), &never, 0, stow_allocator_default());
@@ -687,13 +714,12 @@ typedef struct copy {
   stowi_kernel_block_value homes[64];
   stowi_kernel_block_step calls[64];
   stowi_kernel_block_body body;
-  const stowi_kernel_block_body* bodies[STOWI_EXEC_STREAM_VARIANTS];
 } copy;
 
-// Tables that can be changed. All variants are the first.
+// Tables that can be changed.
 static copy* copy_of(const stowi_kernel_stream* from, const stow_graph* function) {
   static copy c;
-  const stowi_kernel_block_body* first = from->bodies[0];
+  const stowi_kernel_block_body* first = from->body;
   c = (copy){.function = function, .stream = *from, .body = *first};
   memcpy(c.values, from->values, first->value_count * sizeof(c.values[0]));
   memcpy(c.steps, from->steps, first->step_count * sizeof(c.steps[0]));
@@ -701,10 +727,7 @@ static copy* copy_of(const stowi_kernel_stream* from, const stow_graph* function
   memcpy(c.calls, first->steps, first->step_count * sizeof(c.calls[0]));
   c.body.values = c.homes;
   c.body.steps = c.calls;
-  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
-    c.bodies[i] = &c.body;
-  }
-  c.stream.bodies = c.bodies;
+  c.stream.body = &c.body;
   c.stream.values = c.values;
   c.stream.steps = c.steps;
   return &c;
@@ -722,23 +745,30 @@ static void refused(const copy* c, const char* why, int line) {
 #define REFUSED(c, why) refused(c, why, __LINE__)
 
 // x, weights, two convolutions with an activation between, and their sum with a pool of that.
-static const char mistaken[] =
-    "graph @g {\n  function @f {\n    %0 = input \"x\" : f32[1, 3, 12, 7]\n"
-    "    %1 = input \"w\" : f32[4, 3, 3, 3]\n    %2 = input \"v\" : f32[4, 4, 3, 3]\n"
-    "    %3 = conv(%0, %1) {pads = [1, 1, 1, 1]} : f32[1, 4, 12, 7]\n"
-    "    %4 = relu(%3) : f32[1, 4, 12, 7]\n"
-    "    %5 = conv(%4, %2) {pads = [1, 1, 1, 1]} : f32[1, 4, 12, 7]\n"
-    "    %6 = add(%4, %5) : f32[1, 4, 12, 7]\n"
-    "    %7 = pool(%6) {kernel = [2, 2], strides = [2, 2]} : f32[1, 4, 6, 3]\n"
-    "    return %7\n  }\n"
-    "  %0 = input \"x\" : f32[1, 3, 12, 7]\n  %1 = input \"w\" : f32[4, 3, 3, 3]\n"
-    "  %2 = input \"v\" : f32[4, 4, 3, 3]\n"
-    "  %3 = stream(%0, %1, %2) {function = \"f\"} : f32[1, 4, 6, 3]\n  return %3\n}\n";
+static void put_mistaken(text* t, int high, int rows) {
+  put(t, "graph @g {\n  function @f {\n    %%0 = input \"x\" : f32[1, 3, %d, 7]\n", high);
+  put(t, "    %%1 = input \"w\" : f32[4, 3, 3, 3]\n    %%2 = input \"v\" : f32[4, 4, 3, 3]\n");
+  put(t, "    %%3 = conv(%%0, %%1) {pads = [1, 1, 1, 1]} : f32[1, 4, %d, 7]\n", high);
+  put(t, "    %%4 = relu(%%3) : f32[1, 4, %d, 7]\n", high);
+  put(t, "    %%5 = conv(%%4, %%2) {pads = [1, 1, 1, 1]} : f32[1, 4, %d, 7]\n", high);
+  put(t, "    %%6 = add(%%4, %%5) : f32[1, 4, %d, 7]\n", high);
+  put(t, "    %%7 = pool(%%6) {kernel = [2, 2], strides = [2, 2]} : f32[1, 4, %d, 3]\n", high / 2);
+  put(t, "    return %%7\n  }\n  %%0 = input \"x\" : f32[1, 3, %d, 7]\n", high);
+  put(t, "  %%1 = input \"w\" : f32[4, 3, 3, 3]\n  %%2 = input \"v\" : f32[4, 4, 3, 3]\n");
+  put(t, "  %%3 = stream(%%0, %%1, %%2) {function = \"f\", rows = %d} : f32[1, 4, %d, 3]\n", rows,
+      high / 2);
+  put(t, "  return %%3\n}\n");
+}
 
-// Its tables, for |check|, which makes mistakes in copies of them.
-static void with_tables(void (*check)(const stowi_kernel_stream* from, const stow_graph* f)) {
+// Its smallest tables for images of |high| rows and room for |rows| at a time, for |check|, which
+// makes mistakes in copies of them.
+static void with_tables(int high, int rows,
+                        void (*check)(const stowi_kernel_stream* from, const stow_graph* f)) {
   stow_allocator heap = stow_allocator_default();
-  stow_module* module = parse(mistaken, sizeof(mistaken) - 1, 0);
+  static text t;
+  t.size = 0;
+  put_mistaken(&t, high, rows);
+  stow_module* module = parse(t.data, t.size, 0);
   REQUIRE(module != NULL);
   const stow_graph* graph = stow_module_graph(module, 0);
   const stow_graph* f = stow_graph_function(graph, 0);
@@ -746,6 +776,7 @@ static void with_tables(void (*check)(const stowi_kernel_stream* from, const sto
   stowi_exec_streams* streams = NULL;
   REQUIRE(stowi_exec_streams_create(graph, NULL, 1, heap, NULL, &streams) == STOW_OK);
   REQUIRE(stowi_exec_streams_of(streams, 3, 0, NULL, &from) == STOW_OK);
+  from += STOWI_KERNEL_STREAM_VARIANTS - 1;
   CHECK(stowi_exec_stream_check(f, &copy_of(from, f)->stream, heap, NULL) == STOW_OK);
   check(from, f);
   stowi_exec_streams_destroy(streams);
@@ -759,8 +790,8 @@ static void check_rings(const stowi_kernel_stream* from, const stow_graph* f) {
   CHECK_U64(from->values[4].capacity, 3);
   CHECK_U64(from->values[5].capacity, 2);
   CHECK_U64(from->values[7].capacity, 1);
-  CHECK(from->bodies[0]->values[3].at == from->bodies[0]->values[4].at);
-  CHECK(from->bodies[0]->values[5].at == from->bodies[0]->values[6].at);
+  CHECK(from->body->values[3].at == from->body->values[4].at);
+  CHECK(from->body->values[5].at == from->body->values[6].at);
 
   // Room for fewer rows, also where the ring is shared; room that the bytes do not have.
   copy* c = copy_of(from, f);
@@ -807,7 +838,7 @@ static void check_rings(const stowi_kernel_stream* from, const stow_graph* f) {
   REFUSED(c, "which is not there");
 }
 
-TEST(WrongRingsAreRefused) { with_tables(check_rings); }
+TEST(WrongRingsAreRefused) { with_tables(12, 1, check_rings); }
 
 static void check_steps(const stowi_kernel_stream* from, const stow_graph* f) {
   // Rows that the op does not read.
@@ -858,11 +889,14 @@ static void check_steps(const stowi_kernel_stream* from, const stow_graph* f) {
   REFUSED(c, "does not treat on their own");
 }
 
-TEST(WrongStepsAreRefused) { with_tables(check_steps); }
+TEST(WrongStepsAreRefused) { with_tables(12, 1, check_steps); }
 
 static void check_values(const stowi_kernel_stream* from, const stow_graph* f) {
   copy* c = copy_of(from, f);
-  c->values[0].channel /= 2;
+  c->values[0].block /= 2;
+  REFUSED(c, "lies elsewhere");
+  c = copy_of(from, f);
+  c->values[0].capacity = 2;
   REFUSED(c, "lies elsewhere");
   c = copy_of(from, f);
   c->values[6].piece -= 4;
@@ -876,6 +910,76 @@ static void check_values(const stowi_kernel_stream* from, const stow_graph* f) {
   c = copy_of(from, f);
   c->homes[7].home = STOWI_KERNEL_BLOCK_SCRATCH;
   REFUSED(c, "other outputs");
+  c = copy_of(from, f);
+  c->homes[7].home = STOWI_KERNEL_BLOCK_RESULT;
+  REFUSED(c, "lies elsewhere");
+  c = copy_of(from, f);
+  c->homes[4].home = STOWI_KERNEL_BLOCK_RESULT;
+  REFUSED(c, "lies elsewhere");
 }
 
-TEST(WrongValuesAreRefused) { with_tables(check_values); }
+TEST(WrongValuesAreRefused) { with_tables(12, 1, check_values); }
+
+static void check_blocks(const stowi_kernel_stream* from, const stow_graph* f) {
+  // Two blocks of five rows need less than three of four.
+  CHECK_U64(from->values[3].block, 5);
+  CHECK_U64(from->values[3].capacity, 2);
+  CHECK_U64(from->values[6].capacity, 2);
+  CHECK_U64(from->values[7].block, 4);
+
+  // Blocks that are larger than what is there, none, and others than those of a ring that is
+  // shared.
+  copy* c = copy_of(from, f);
+  c->values[4].block = 61;
+  REFUSED(c, "lies elsewhere");
+  c = copy_of(from, f);
+  c->values[5].block = 0;
+  REFUSED(c, "lies elsewhere");
+  c = copy_of(from, f);
+  c->values[3].block = 2;
+  REFUSED(c, "no room for copies");
+  c = copy_of(from, f);
+  c->values[5].block = 3;
+  REFUSED(c, "no room for copies");
+
+  // Rings for fewer blocks, also where larger blocks make up for it.
+  c = copy_of(from, f);
+  c->values[3].capacity = c->values[4].capacity = 1;
+  REFUSED(c, "which is not there");
+  c = copy_of(from, f);
+  c->values[3].block = c->values[4].block = 6;
+  c->values[3].capacity = c->values[4].capacity = 1;
+  REFUSED(c, "no room for copies");
+  c = copy_of(from, f);
+  c->values[7].block = 6;
+  REFUSED(c, "no room for copies");
+  c = copy_of(from, f);
+  c->steps[4].copy_bytes = 0;
+  REFUSED(c, "no room for copies");
+}
+
+TEST(WrongBlocksAreRefused) { with_tables(60, 4, check_blocks); }
+
+static void check_whole(const stowi_kernel_stream* from, const stow_graph* f) {
+  // All rows at once: made in the result, without copies.
+  CHECK(from->body->values[7].home == STOWI_KERNEL_BLOCK_RESULT);
+  CHECK_U64(from->values[4].block, 12);
+  CHECK_U64(from->values[4].capacity, 1);
+  CHECK_U64(from->steps[2].copy_bytes, 0);
+  CHECK_U64(from->steps[4].copy_bytes, 0);
+
+  // Another value in the result, and an output that is not all in one block.
+  copy* c = copy_of(from, f);
+  c->homes[6].home = STOWI_KERNEL_BLOCK_RESULT;
+  c->homes[6].index = 0;
+  REFUSED(c, "lies elsewhere");
+  c = copy_of(from, f);
+  c->homes[7].index = 1;
+  REFUSED(c, "other outputs");
+  c = copy_of(from, f);
+  c->values[7].block = 3;
+  c->values[7].capacity = 2;
+  REFUSED(c, "lies elsewhere");
+}
+
+TEST(WrongResultsAreRefused) { with_tables(12, 12, check_whole); }

@@ -1,6 +1,7 @@
 // A `stream` node is prepared in a graph of its own that has a node for each node of the function,
 // which makes one row of what that makes. From that come kernels, attributes and packed weights.
-// With where rows lie (stream_places.c) they are put into the plain tables that the kernel runs.
+// With how many rows are made at a time (stream_rows.c) and where they lie (stream_places.c) they
+// are put into the plain tables that the kernel runs.
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #define NONE UINT32_MAX
 
 typedef stowi_exec_stream stream;
+typedef stowi_exec_stream_tables tables;
 typedef stowi_exec_stream_window window;
 
 struct stowi_exec_streams {
@@ -46,14 +48,17 @@ static void destroy_stream(stream* s) {
   STOWI_ARRAY_FREE(allocator, s->nodes, s->step_count);
   STOWI_ARRAY_FREE(allocator, s->row_nodes, s->step_count);
   STOWI_ARRAY_FREE(allocator, s->maps, s->step_count);
+  STOWI_ARRAY_FREE(allocator, s->levels, s->step_count);
+  stowi_exec_stream_order_free(s);
   STOWI_ARRAY_FREE(allocator, s->reads, s->value_count);
-  STOWI_ARRAY_FREE(allocator, s->home_of, s->value_count);
-  STOWI_ARRAY_FREE(allocator, s->values, s->value_count);
-  STOWI_ARRAY_FREE(allocator, s->homes, s->value_count);
-  STOWI_ARRAY_FREE(allocator, s->steps, s->step_count);
   STOWI_ARRAY_FREE(allocator, s->outputs, stow_graph_output_count(s->function));
-  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
-    STOWI_ARRAY_FREE(allocator, s->calls[i], s->step_count);
+  for (size_t i = 0; i < STOWI_KERNEL_STREAM_VARIANTS; ++i) {
+    tables* t = &s->tables[i];
+    STOWI_ARRAY_FREE(allocator, t->home_of, s->value_count);
+    STOWI_ARRAY_FREE(allocator, t->values, s->value_count);
+    STOWI_ARRAY_FREE(allocator, t->homes, s->value_count);
+    STOWI_ARRAY_FREE(allocator, t->steps, s->step_count);
+    STOWI_ARRAY_FREE(allocator, t->calls, s->step_count);
   }
   STOWI_DELETE(allocator, s);
 }
@@ -83,18 +88,20 @@ static stow_status begin_stream(stream* s, stow_diag* diag) {
   s->nodes = STOWI_ARRAY(allocator, stow_node, s->step_count);
   s->row_nodes = STOWI_ARRAY(allocator, stow_node, s->step_count);
   s->maps = STOWI_ARRAY(allocator, stowi_graph_row_map, s->step_count);
+  s->levels = STOWI_ARRAY_ZERO(allocator, uint32_t, s->step_count);
   s->reads = STOWI_ARRAY_ZERO(allocator, uint32_t, s->value_count);
-  s->home_of = STOWI_ARRAY(allocator, uint32_t, s->value_count);
-  s->values = STOWI_ARRAY_ZERO(allocator, stowi_kernel_stream_value, s->value_count);
-  s->homes = STOWI_ARRAY_ZERO(allocator, stowi_kernel_block_value, s->value_count);
-  s->steps = STOWI_ARRAY_ZERO(allocator, stowi_kernel_stream_step, s->step_count);
   s->outputs = STOWI_ARRAY(allocator, uint32_t, stow_graph_output_count(s->function));
   bool is_there = s->step_of != NULL && s->nodes != NULL && s->row_nodes != NULL &&
-                  s->maps != NULL && s->reads != NULL && s->home_of != NULL && s->values != NULL &&
-                  s->homes != NULL && s->steps != NULL && s->outputs != NULL;
-  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
-    s->calls[i] = STOWI_ARRAY_ZERO(allocator, stowi_kernel_block_step, s->step_count);
-    is_there = is_there && s->calls[i] != NULL;
+                  s->maps != NULL && s->levels != NULL && s->reads != NULL && s->outputs != NULL;
+  for (size_t i = 0; i < STOWI_KERNEL_STREAM_VARIANTS; ++i) {
+    tables* t = &s->tables[i];
+    t->home_of = STOWI_ARRAY(allocator, uint32_t, s->value_count);
+    t->values = STOWI_ARRAY_ZERO(allocator, stowi_kernel_stream_value, s->value_count);
+    t->homes = STOWI_ARRAY_ZERO(allocator, stowi_kernel_block_value, s->value_count);
+    t->steps = STOWI_ARRAY_ZERO(allocator, stowi_kernel_stream_step, s->step_count);
+    t->calls = STOWI_ARRAY_ZERO(allocator, stowi_kernel_block_step, s->step_count);
+    is_there = is_there && t->home_of != NULL && t->values != NULL && t->homes != NULL &&
+               t->steps != NULL && t->calls != NULL;
   }
   return stowi_need_memory(is_there, diag);
 }
@@ -189,14 +196,14 @@ static stow_status add_row_node(stream* s, uint32_t step, const stow_value* inpu
   const stow_value* operands = stow_graph_operands(s->function, node);
   size_t count = stow_graph_operand_count(s->function, node);
   stow_value mine[MOST_OPERANDS];
-  window w = stowi_exec_stream_reads_whole(s, step, 0) ? (window){.rows = 1}
-                                                       : stowi_exec_stream_most(s, step);
+  window w = stowi_exec_stream_reads_rows(s, step, 0) ? stowi_exec_stream_most(s, step)
+                                                      : (window){.rows = 1};
   for (size_t k = 0; k < count && k < MOST_OPERANDS; ++k) {
     mine[k] = operands[k];
-    if (operands[k] != STOW_VALUE_NONE && stowi_exec_stream_reads_whole(s, step, k)) {
-      mine[k] = inputs[operands[k]];
-    } else if (operands[k] != STOW_VALUE_NONE) {
+    if (stowi_exec_stream_reads_rows(s, step, k)) {
       STOW_TRY(add_row_input(s, operands[k], k == 0 ? w.rows : 1, diag, &mine[k]));
+    } else if (operands[k] != STOW_VALUE_NONE) {
+      mine[k] = inputs[operands[k]];
     }
   }
   stow_call* call = stow_graph_begin(s->graph, stow_graph_op(s->function, node));
@@ -250,40 +257,44 @@ static stow_status prepare_rows(stream* s, const stow_kernels* kernels, stow_dia
 // ---------------------------------------------------------------------------------------------
 // Values and steps
 
-static void lay_value(stream* s, stow_value value, bool is_ring) {
+// |block| rows lie together; 0: all.
+static void lay_value(const stream* s, tables* t, stow_value value, int64_t block) {
   const stow_type* type = stow_graph_type(s->function, value);
-  uint64_t rows = (uint64_t)type->dims[ROWS];
-  uint64_t piece = (uint64_t)type->dims[COLUMNS] * (stow_dtype_bits(type->dtype) / 8);
-  uint64_t channels = (uint64_t)type->dims[1];
-  stow_node node = stow_graph_producer(s->function, value);
-  s->values[value] = (stowi_kernel_stream_value){.maker = s->step_of[node],
-                                                 .rows = rows,
-                                                 .capacity = is_ring ? 0 : rows,
-                                                 .row = is_ring ? channels * piece : piece,
-                                                 .channels = channels,
-                                                 .channel = is_ring ? piece : rows * piece,
-                                                 .piece = piece};
-  s->homes[value].tensor = stowi_exec_tensor_of(type);
-  s->homes[value].tensor.dims[ROWS] = 1;
+  t->values[value] = (stowi_kernel_stream_value){
+      .maker = s->step_of[stow_graph_producer(s->function, value)],
+      .rows = (uint64_t)type->dims[ROWS],
+      .block = (uint64_t)(block == 0 ? type->dims[ROWS] : block),
+      .capacity = block == 0 ? 1 : 0,
+      .channels = (uint64_t)type->dims[1],
+      .piece = (uint64_t)type->dims[COLUMNS] * (stow_dtype_bits(type->dtype) / 8)};
+  t->homes[value].tensor = stowi_exec_tensor_of(type);
+  t->homes[value].tensor.dims[ROWS] = 1;
 }
 
-static void list_values(stream* s) {
+static void list_values(stream* s, uint32_t variant) {
+  tables* t = &s->tables[variant];
   uint32_t inputs = 0;
   for (stow_value value = 0; value < s->value_count; ++value) {
-    s->home_of[value] = value;
-    if (s->step_of[stow_graph_producer(s->function, value)] == NONE) {
-      s->values[value].maker = NONE;
-      s->homes[value].tensor = stowi_exec_tensor_of(stow_graph_type(s->function, value));
-      s->homes[value].home = STOWI_KERNEL_BLOCK_OPERAND;
-      s->homes[value].index = inputs++;
+    uint32_t maker = s->step_of[stow_graph_producer(s->function, value)];
+    t->home_of[value] = value;
+    t->homes[value] = (stowi_kernel_block_value){.home = STOWI_KERNEL_BLOCK_SCRATCH};
+    if (maker == NONE) {
+      t->values[value].maker = NONE;
+      t->homes[value].tensor = stowi_exec_tensor_of(stow_graph_type(s->function, value));
+      t->homes[value].home = STOWI_KERNEL_BLOCK_OPERAND;
+      t->homes[value].index = inputs++;
+      if (s->reads[value] != 0) {
+        lay_value(s, t, value, 0);
+      }
     } else {
-      lay_value(s, value, true);
+      lay_value(s, t, value, stowi_exec_stream_block(s, maker, s->levels[maker]));
     }
   }
   for (uint32_t k = 0; k < stow_graph_output_count(s->function); ++k) {
-    s->outputs[k] = stow_graph_outputs(s->function)[k];
-    s->homes[s->outputs[k]].home = STOWI_KERNEL_BLOCK_SCATTER;
-    s->homes[s->outputs[k]].index = k;
+    const stowi_kernel_stream_value* v = &t->values[s->outputs[k]];
+    t->homes[s->outputs[k]].home =
+        v->block == v->rows ? STOWI_KERNEL_BLOCK_RESULT : STOWI_KERNEL_BLOCK_SCATTER;
+    t->homes[s->outputs[k]].index = k;
   }
 }
 
@@ -292,11 +303,8 @@ static void list_reads(stream* s) {
   for (uint32_t step = 0; step < s->step_count; ++step) {
     const stow_value* operands = stow_graph_operands(s->function, s->nodes[step]);
     for (size_t k = 0; k < stow_graph_operand_count(s->function, s->nodes[step]); ++k) {
-      if (operands[k] != STOW_VALUE_NONE && !stowi_exec_stream_reads_whole(s, step, k)) {
+      if (stowi_exec_stream_reads_rows(s, step, k)) {
         ++s->reads[operands[k]];
-        if (s->values[operands[k]].maker == NONE) {
-          lay_value(s, operands[k], false);
-        }
       }
     }
   }
@@ -311,11 +319,11 @@ static uint32_t find_attr(const stowi_exec_step* step, const char* name) {
   return NONE;
 }
 
-static void list_step(stream* s, uint32_t index) {
+static void list_step(const stream* s, tables* t, uint32_t index) {
   const stowi_graph_row_map* map = &s->maps[index];
   const stowi_exec_step* step = &s->prepared->program.steps[s->row_nodes[index]];
   stow_node node = s->nodes[index];
-  s->steps[index] =
+  t->steps[index] =
       (stowi_kernel_stream_step){.rows = (uint64_t)stowi_exec_stream_rows(s, index),
                                  .whole = map->whole,
                                  .stride = map->stride,
@@ -328,45 +336,45 @@ static void list_step(stream* s, uint32_t index) {
                                  .bottom = map->bottom,
                                  .most_below = map->pad_count == 0 ? 0 : map->pads[map->bottom],
                                  .group = find_attr(step, "group")};
-  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
-    s->calls[i][index] =
-        (stowi_kernel_block_step){.kernel = &step->kernel,
-                                  .operands = stow_graph_operands(s->function, node),
-                                  .attrs = step->attrs,
-                                  .attr_ids = step->attr_ids,
-                                  .op = step->op,
-                                  .operand_count = (uint32_t)step->operand_count,
-                                  .first_result = stow_graph_first_result(s->function, node),
-                                  .result_count = (uint32_t)step->result_count,
-                                  .attr_count = (uint32_t)step->attr_count,
-                                  .packed = step->packed};
-  }
+  t->calls[index] =
+      (stowi_kernel_block_step){.kernel = &step->kernel,
+                                .operands = stow_graph_operands(s->function, node),
+                                .attrs = step->attrs,
+                                .attr_ids = step->attr_ids,
+                                .op = step->op,
+                                .operand_count = (uint32_t)step->operand_count,
+                                .first_result = stow_graph_first_result(s->function, node),
+                                .result_count = (uint32_t)step->result_count,
+                                .attr_count = (uint32_t)step->attr_count,
+                                .packed = step->packed};
 }
 
-static void list_bodies(stream* s) {
+static void list_body(stream* s, uint32_t variant) {
+  tables* t = &s->tables[variant];
   uint32_t most_attrs = 0;
   for (uint32_t step = 0; step < s->step_count; ++step) {
-    list_step(s, step);
-    most_attrs =
-        s->calls[0][step].attr_count > most_attrs ? s->calls[0][step].attr_count : most_attrs;
+    list_step(s, t, step);
+    most_attrs = t->calls[step].attr_count > most_attrs ? t->calls[step].attr_count : most_attrs;
   }
-  for (size_t i = 0; i < STOWI_EXEC_STREAM_VARIANTS; ++i) {
-    s->bodies[i] =
-        (stowi_kernel_block_body){.rows = 1,
-                                  .values = s->homes,
-                                  .steps = s->calls[i],
-                                  .value_count = s->value_count,
-                                  .step_count = s->step_count,
-                                  .most_operands = (uint32_t)s->prepared->program.most_operands,
-                                  .most_results = (uint32_t)s->prepared->program.most_results};
-    s->body_of[i] = &s->bodies[i];
-  }
-  s->data = (stowi_kernel_stream){.bodies = s->body_of,
-                                  .values = s->values,
-                                  .steps = s->steps,
-                                  .outputs = s->outputs,
-                                  .output_count = (uint32_t)stow_graph_output_count(s->function),
-                                  .most_attrs = most_attrs};
+  t->body = (stowi_kernel_block_body){.rows = 1,
+                                      .values = t->homes,
+                                      .steps = t->calls,
+                                      .value_count = s->value_count,
+                                      .step_count = s->step_count,
+                                      .most_operands = (uint32_t)s->prepared->program.most_operands,
+                                      .most_results = (uint32_t)s->prepared->program.most_results};
+  s->data[variant] =
+      (stowi_kernel_stream){.body = &t->body,
+                            .values = t->values,
+                            .steps = t->steps,
+                            .outputs = s->outputs,
+                            .output_count = (uint32_t)stow_graph_output_count(s->function),
+                            .most_attrs = most_attrs};
+}
+
+void stowi_exec_stream_list(stowi_exec_stream* s, uint32_t variant) {
+  list_values(s, variant);
+  list_body(s, variant);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -376,11 +384,19 @@ static stow_status make_stream(stream* s, const stow_kernels* kernels, stow_diag
   STOW_TRY(begin_stream(s, diag));
   STOW_TRY(map_steps(s, diag));
   STOW_TRY(prepare_rows(s, kernels, diag));
-  list_values(s);
   list_reads(s);
-  list_bodies(s);
-  STOW_TRY(stowi_exec_stream_place(s, diag));
-  return stowi_exec_stream_check(s->function, &s->data, s->allocator, diag);
+  for (uint32_t k = 0; k < stow_graph_output_count(s->function); ++k) {
+    s->outputs[k] = stow_graph_outputs(s->function)[k];
+  }
+  STOW_TRY(stowi_exec_stream_order_init(s, diag));
+  STOW_TRY(stowi_exec_stream_choose(s, diag));
+  stowi_exec_stream_order_free(s);
+  for (uint32_t variant = 0; variant < STOWI_KERNEL_STREAM_VARIANTS; ++variant) {
+    if (variant == 0 || s->data[variant].body != s->data[variant - 1].body) {
+      STOW_TRY(stowi_exec_stream_check(s->function, &s->data[variant], s->allocator, diag));
+    }
+  }
+  return STOW_OK;
 }
 
 stow_status stowi_exec_streams_of(stowi_exec_streams* streams, stow_node node, uint64_t packed,
@@ -397,6 +413,7 @@ stow_status stowi_exec_streams_of(stowi_exec_streams* streams, stow_node node, u
   s->node = node;
   s->packed = packed;
   s->threads = streams->threads;
+  s->rows = stow_graph_attr(streams->graph, node, "rows")->i;
   s->function = stowi_graph_find_function(streams->graph,
                                           stow_graph_attr(streams->graph, node, "function")->s);
   stow_status status = make_stream(s, streams->kernels, diag);
@@ -410,6 +427,6 @@ stow_status stowi_exec_streams_of(stowi_exec_streams* streams, stow_node node, u
     ++streams->nodes.count;
   }
   streams->nodes.data[at] = s;
-  *out_data = &s->data;
+  *out_data = s->data;
   return STOW_OK;
 }

@@ -1,4 +1,4 @@
-// The functions of `stream` nodes, prepared for one row at a time.
+// The functions of `stream` nodes, prepared for some rows at a time.
 #ifndef STOWAGE_SRC_EXEC_RUN_STREAM_H_
 #define STOWAGE_SRC_EXEC_RUN_STREAM_H_
 
@@ -13,16 +13,15 @@ stow_status stowi_exec_streams_create(const stow_graph* graph, const stow_kernel
                                       uint32_t threads, stow_allocator allocator, stow_diag* diag,
                                       stowi_exec_streams** out_streams);
 void stowi_exec_streams_destroy(stowi_exec_streams* streams);
-// What |node| is run with, owned by |streams|, with STOWI_EXEC_STREAM_VARIANTS variants; the one
-// from an earlier call is destroyed. Bit k of |packed|: operand k is packed, if a kernel of the
-// function can. It has been checked.
-#define STOWI_EXEC_STREAM_VARIANTS 4
+// What |node| is run with, by variant, STOWI_KERNEL_STREAM_VARIANTS of them, owned by |streams|;
+// what an earlier call made is destroyed. Bit k of |packed|: operand k is packed, if a kernel of
+// the function can. It has been checked.
 stow_status stowi_exec_streams_of(stowi_exec_streams* streams, stow_node node, uint64_t packed,
                                   stow_diag* diag, const stowi_kernel_stream** out_data);
 
-// Proves from |function| that a run with |stream| reads each row that it should, where it was
-// written and before it is overwritten, and stays inside its bytes: STOW_ERR_VIOLATION if not. It
-// trusts neither tables nor order. O(rows × (operands + rows of windows)).
+// Proves from |function| that a run with |stream|, one variant, reads each row that it should,
+// where it was written and before it is overwritten, and stays inside its bytes: STOW_ERR_VIOLATION
+// if not. It trusts neither tables nor order. O(rows × (operands + rows of windows)).
 stow_status stowi_exec_stream_check(const stow_graph* function, const stowi_kernel_stream* stream,
                                     stow_allocator allocator, stow_diag* diag);
 

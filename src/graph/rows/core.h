@@ -19,6 +19,7 @@ static const spec blocks_attrs[] = {REQUIRED("function", STOW_ATTR_STRING),
                                     INTS("over"),
                                     {.value = {NAMED("of", STOW_ATTR_STRINGS)}}};
 static const spec stream_attrs[] = {REQUIRED("function", STOW_ATTR_STRING),
+                                    INT("rows", 0),
                                     {.value = {NAMED("of", STOW_ATTR_STRINGS)}}};
 static const spec narrow_attrs[] = {REQUIRED_INT("axis"), REQUIRED_INT("start"),
                                     REQUIRED_INT("len")};

@@ -183,6 +183,10 @@ stow_status stowi_graph_shape_stream(stow_shape_call* call) {
                                             : "function @%.*s has ?rows; it is for `blocks`",
                            STOWI_STR_ARG(name));
   }
+  int64_t rows = stow_shape_attr_int(call, "rows", 0);
+  if (rows < 0) {
+    return stow_shape_fail(call, "rows must be 0 or more, not %lld", (long long)rows);
+  }
   for (size_t k = 0; k < count; ++k) {
     const stow_type* part = input_type(function, k);
     const stow_type* type = stow_shape_operand(call, k);

@@ -1,6 +1,6 @@
-// Runs the kernels of a function for one row after the other. Each element is computed by the same
-// kernel from the same numbers as in a call for all rows: a window that hangs over the border has
-// as many rows of padding.
+// Runs the kernels of a function for one block of rows after the other. Each element is computed by
+// the same kernel from the same numbers as in a call for all rows: a window that hangs over the
+// border has as many rows of padding.
 #include "exec/kernels/blocks/stream.h"
 
 #include <string.h>
@@ -19,21 +19,33 @@
 static int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
 stowi_kernel_stream_range stowi_kernel_stream_range_of(const stowi_kernel_stream_step* step,
-                                                       uint32_t k, uint64_t rows, uint64_t row) {
-  int64_t at = (int64_t)row;
+                                                       uint32_t k, uint64_t rows, uint64_t row,
+                                                       uint64_t count) {
+  int64_t begin = (int64_t)row;
+  int64_t final = (int64_t)(row + count) - 1;
   if (k != 0) {
-    return (stowi_kernel_stream_range){at, at};
+    return (stowi_kernel_stream_range){begin, final};
   }
-  int64_t first = floor_div(at * step->stride + step->first, step->divide);
-  int64_t last = floor_div(at * step->stride + step->last, step->divide);
+  int64_t first = floor_div(begin * step->stride + step->first, step->divide);
+  int64_t last = floor_div(final * step->stride + step->last, step->divide);
   int64_t end = (int64_t)rows;
   return (stowi_kernel_stream_range){first < 0 ? 0 : first, last < end ? last : end - 1};
 }
 
+uint64_t stowi_kernel_stream_count(const stowi_kernel_stream_value* value, uint64_t first) {
+  return value->block < value->rows - first ? value->block : value->rows - first;
+}
+
 void stowi_kernel_stream_begin(const stowi_kernel_stream* stream,
                                stowi_kernel_stream_state* state) {
-  memset(state->next, 0, stream->bodies[0]->step_count * sizeof(state->next[0]));
+  memset(state->next, 0, stream->body->step_count * sizeof(state->next[0]));
   state->depth = 0;
+}
+
+static uint64_t next_count(const stowi_kernel_stream* stream,
+                           const stowi_kernel_stream_state* state, uint32_t step) {
+  const stowi_kernel_stream_value* result = &stream->values[stream->body->steps[step].first_result];
+  return stowi_kernel_stream_count(result, state->next[step]);
 }
 
 // The maker of the result of which the smallest part is there; NONE if all are complete.
@@ -51,17 +63,18 @@ static uint32_t next_output(const stowi_kernel_stream* stream,
   return best;
 }
 
-// A step that must make a row before |step| can make its next one; NONE: there is none.
+// A step that must make rows before |step| can make its next ones; NONE: there is none.
 static uint32_t missing_for(const stowi_kernel_stream* stream,
                             const stowi_kernel_stream_state* state, uint32_t step) {
-  const stowi_kernel_block_step* call = &stream->bodies[0]->steps[step];
+  const stowi_kernel_block_step* call = &stream->body->steps[step];
   const stowi_kernel_stream_step* how = &stream->steps[step];
+  uint64_t count = next_count(stream, state, step);
   for (uint32_t k = 0; k < call->operand_count; ++k) {
     uint32_t value = call->operands[k];
     uint32_t maker = value == NONE ? NONE : stream->values[value].maker;
     if (maker != NONE) {
-      stowi_kernel_stream_range range =
-          stowi_kernel_stream_range_of(how, k, stream->values[value].rows, state->next[step]);
+      stowi_kernel_stream_range range = stowi_kernel_stream_range_of(
+          how, k, stream->values[value].rows, state->next[step], count);
       if ((int64_t)state->next[maker] <= range.last) {
         return maker;
       }
@@ -111,8 +124,9 @@ typedef struct frame {
 _Static_assert(sizeof(stow_attr) <= ATTR_BYTES, "attributes have grown");
 
 static frame carve_frame(stowi_kernel_carve* carve, const stow_kernel_call* call) {
-  const stowi_kernel_stream* stream = (const stowi_kernel_stream*)call->user;
-  const stowi_kernel_block_body* body = stream->bodies[stowi_kernel_variant(call)];
+  const stowi_kernel_stream* stream =
+      (const stowi_kernel_stream*)call->user + stowi_kernel_variant(call);
+  const stowi_kernel_block_body* body = stream->body;
   uint32_t most = body->most_operands + body->most_results;
   frame f = {.call = call, .stream = stream, .body = body};
   f.bytes = (unsigned char*)stowi_kernel_carve_take(carve, body->bytes, 1);
@@ -135,18 +149,33 @@ static stow_status scratch_stream(const stow_kernel_call* call, uint64_t* out_by
 }
 
 // ---------------------------------------------------------------------------------------------
-// A row
+// A block of rows
 
-static unsigned char* row_of(const frame* f, uint32_t value, uint64_t row) {
+static unsigned char* data_of(const frame* f, uint32_t value) {
   const stowi_kernel_block_value* home = &f->body->values[value];
-  const stowi_kernel_stream_value* v = &f->stream->values[value];
-  unsigned char* data = home->home == STOWI_KERNEL_BLOCK_OPERAND
-                            ? (unsigned char*)f->call->operands[home->index]->data
-                            : f->bytes + home->at;
-  return data + row % v->capacity * v->row;
+  switch (home->home) {
+    case STOWI_KERNEL_BLOCK_OPERAND: return (unsigned char*)f->call->operands[home->index]->data;
+    case STOWI_KERNEL_BLOCK_RESULT: return (unsigned char*)f->call->results[home->index]->data;
+    default: return f->bytes + home->at;
+  }
 }
 
-// What one call of a step's kernel computes: all channels of a row, or some of them.
+typedef struct block {
+  unsigned char* data;
+  uint64_t first, count;  // rows
+} block;
+
+// The one that has row |row|.
+static block block_of(const frame* f, uint32_t value, uint64_t row) {
+  const stowi_kernel_stream_value* v = &f->stream->values[value];
+  uint64_t number = row / v->block;
+  uint64_t first = number * v->block;
+  uint64_t bytes = v->block * v->channels * v->piece;
+  return (block){data_of(f, value) + number % v->capacity * bytes, first,
+                 stowi_kernel_stream_count(v, first)};
+}
+
+// What one call of a step's kernel computes: all channels of a block, or some of them.
 typedef struct part {
   uint64_t first, count;  // channels of operand 0; a count of 0: all
 } part;
@@ -155,24 +184,29 @@ typedef struct part {
 static void gather(const frame* f, uint32_t value, stowi_kernel_stream_range range, part p,
                    unsigned char* to) {
   const stowi_kernel_stream_value* v = &f->stream->values[value];
-  uint64_t count = p.count == 0 ? v->channels : p.count;
-  size_t piece = (size_t)v->piece;
-  size_t step = piece * (size_t)(range.last - range.first + 1);
-  for (int64_t row = range.first; row <= range.last; ++row, to += piece) {
-    const unsigned char* from = row_of(f, value, (uint64_t)row) + p.first * v->channel;
-    for (uint64_t c = 0; c < count; ++c) {
-      memcpy(to + c * step, from + c * v->channel, piece);
+  uint64_t channels = p.count == 0 ? v->channels : p.count;
+  uint64_t end = (uint64_t)range.last + 1;
+  uint64_t pitch = v->piece * (end - (uint64_t)range.first);
+  for (uint64_t row = (uint64_t)range.first; row < end;) {
+    block b = block_of(f, value, row);
+    uint64_t stop = b.first + b.count < end ? b.first + b.count : end;
+    const unsigned char* from = b.data + (p.first * b.count + row - b.first) * v->piece;
+    size_t bytes = (size_t)((stop - row) * v->piece);
+    for (uint64_t c = 0; c < channels; ++c) {
+      memcpy(to + c * pitch, from + c * b.count * v->piece, bytes);
     }
+    to += bytes;
+    row = stop;
   }
 }
 
-// Whether the rows already are a dense tensor.
-static bool is_dense(const stowi_kernel_stream_value* v, stowi_kernel_stream_range range) {
-  if (range.first >= range.last) {
-    return v->channels == 1 || v->channel == v->piece;
-  }
-  bool is_in_order = (uint64_t)range.first % v->capacity < (uint64_t)range.last % v->capacity;
-  return v->channels == 1 && v->row == v->piece && is_in_order;
+// Whether the rows, of which there are some, already are a dense tensor.
+static bool is_dense(const stowi_kernel_stream_value* v, const block* b,
+                     stowi_kernel_stream_range range) {
+  uint64_t first = (uint64_t)range.first;
+  uint64_t last = (uint64_t)range.last;
+  return v->channels == 1 ? first / v->block % v->capacity <= last / v->block % v->capacity
+                          : first == b->first && last + 1 == b->first + b->count;
 }
 
 // The part of a weight that has something for each channel along dim 0.
@@ -189,38 +223,45 @@ static const stow_tensor* part_of_weight(frame* f, uint32_t k, const stow_tensor
   return &f->tensors[k];
 }
 
+static void place_rows(frame* f, uint32_t index, uint32_t k, part p, unsigned char** copy) {
+  uint32_t value = f->body->steps[index].operands[k];
+  const stowi_kernel_stream_value* v = &f->stream->values[value];
+  stowi_kernel_stream_range range =
+      stowi_kernel_stream_range_of(&f->stream->steps[index], k, v->rows, f->state.next[index],
+                                   next_count(f->stream, &f->state, index));
+  uint64_t rows = range.last >= range.first ? (uint64_t)(range.last - range.first) + 1 : 0;
+  uint64_t channels = p.count == 0 ? v->channels : p.count;
+  stow_tensor* tensor = &f->tensors[k];
+  *tensor = f->body->values[value].tensor;
+  tensor->dims[1] = (int64_t)channels;
+  tensor->dims[ROWS] = (int64_t)rows;
+  f->operands[k] = tensor;
+  block b = block_of(f, value, rows == 0 ? 0 : (uint64_t)range.first);
+  if (rows == 0) {
+    tensor->data = b.data;
+  } else if (is_dense(v, &b, range)) {
+    tensor->data = b.data + (p.first * b.count + (uint64_t)range.first - b.first) * v->piece;
+  } else {
+    tensor->data = *copy;
+    gather(f, value, range, p, *copy);
+    *copy += (channels * v->piece * rows + 63) / 64 * 64;
+  }
+}
+
 static void place_operands(frame* f, uint32_t index, part p) {
   const stowi_kernel_block_step* call = &f->body->steps[index];
   const stowi_kernel_stream_step* how = &f->stream->steps[index];
   unsigned char* copy = f->bytes + how->copies_at;
   for (uint32_t k = 0; k < call->operand_count; ++k) {
     uint32_t value = call->operands[k];
-    stow_tensor* tensor = &f->tensors[k];
     if (value == NONE) {
       f->operands[k] = NULL;
-      continue;
-    }
-    if (k < 64 && (how->whole >> k & 1) != 0) {
+    } else if (k < 64 && (how->whole >> k & 1) != 0) {
       const stow_tensor* whole = f->call->operands[f->body->values[value].index];
       uint64_t channels = p.count == 0 ? 0 : f->stream->values[call->operands[0]].channels;
       f->operands[k] = part_of_weight(f, k, whole, p, channels);
-      continue;
-    }
-    const stowi_kernel_stream_value* v = &f->stream->values[value];
-    stowi_kernel_stream_range range =
-        stowi_kernel_stream_range_of(how, k, v->rows, f->state.next[index]);
-    int64_t rows = range.last >= range.first ? range.last - range.first + 1 : 0;
-    uint64_t channels = p.count == 0 ? v->channels : p.count;
-    *tensor = f->body->values[value].tensor;
-    tensor->dims[1] = (int64_t)channels;
-    tensor->dims[ROWS] = rows;
-    f->operands[k] = tensor;
-    if (is_dense(v, range)) {
-      tensor->data = row_of(f, value, rows == 0 ? 0 : (uint64_t)range.first) + p.first * v->channel;
     } else {
-      tensor->data = copy;
-      gather(f, value, range, p, copy);
-      copy += (channels * v->piece * (uint64_t)rows + 63) / 64 * 64;
+      place_rows(f, index, k, p, &copy);
     }
   }
 }
@@ -231,12 +272,14 @@ static void place_results(frame* f, uint32_t index, part p) {
     uint32_t value = call->first_result + k;
     const stowi_kernel_stream_value* v = &f->stream->values[value];
     stow_tensor* tensor = &f->tensors[call->operand_count + k];
+    block b = block_of(f, value, f->state.next[index]);
     *tensor = f->body->values[value].tensor;
-    tensor->data = row_of(f, value, f->state.next[index]);
+    tensor->dims[ROWS] = (int64_t)b.count;
+    tensor->data = b.data;
     if (p.count != 0) {
       uint64_t each = v->channels / f->stream->values[call->operands[0]].channels;
       tensor->dims[1] = (int64_t)(each * p.count);
-      tensor->data = (unsigned char*)tensor->data + p.first * each * v->channel;
+      tensor->data = b.data + p.first * each * b.count * v->piece;
     }
     f->results[k] = tensor;
   }
@@ -254,8 +297,10 @@ static const stow_attr* change_attrs(frame* f, uint32_t index, part p) {
     return call->attrs;
   }
   const stowi_kernel_stream_value* v = &f->stream->values[call->operands[0]];
-  int64_t first = (int64_t)f->state.next[index] * how->stride + how->first;
-  int64_t last = first + how->last - how->first;
+  int64_t row = (int64_t)f->state.next[index];
+  int64_t rows = (int64_t)next_count(f->stream, &f->state, index);
+  int64_t first = row * how->stride + how->first;
+  int64_t last = (row + rows - 1) * how->stride + how->last;
   int64_t below = clamp(last - (int64_t)v->rows + 1, last - first + 1);
   memcpy(f->attrs, call->attrs, call->attr_count * sizeof(f->attrs[0]));
   memcpy(f->pads, call->attrs[how->pads].ints, how->pad_count * sizeof(f->pads[0]));
@@ -270,10 +315,11 @@ static const stow_attr* change_attrs(frame* f, uint32_t index, part p) {
 
 static void scatter(const frame* f, uint32_t value, uint64_t row) {
   const stowi_kernel_stream_value* v = &f->stream->values[value];
-  const unsigned char* from = row_of(f, value, row);
+  block b = block_of(f, value, row);
   unsigned char* to = (unsigned char*)f->call->results[f->body->values[value].index]->data;
+  size_t bytes = (size_t)(b.count * v->piece);
   for (uint64_t c = 0; c < v->channels; ++c) {
-    memcpy(to + (c * v->rows + row) * v->piece, from + c * v->channel, (size_t)v->piece);
+    memcpy(to + (c * v->rows + row) * v->piece, b.data + c * bytes, bytes);
   }
 }
 
@@ -292,7 +338,7 @@ static stow_status run_part(frame* f, uint32_t index, part p) {
   return step->kernel->run(&inner);
 }
 
-static stow_status run_row(frame* f, uint32_t index) {
+static stow_status run_block(frame* f, uint32_t index) {
   const stowi_kernel_block_step* step = &f->body->steps[index];
   uint64_t chunk = f->stream->steps[index].chunk;
   uint64_t channels = chunk == 0 ? 1 : f->stream->values[step->operands[0]].channels;
@@ -313,14 +359,14 @@ static stow_status run_stream(stow_kernel_call* call) {
   frame f = carve_frame(&carve, call);
   stowi_kernel_stream_begin(f.stream, &f.state);
   for (uint32_t step; (step = stowi_kernel_stream_next(f.stream, &f.state)) != NONE;) {
-    STOWI_KERNEL_TRY(run_row(&f, step));
-    ++f.state.next[step];
+    STOWI_KERNEL_TRY(run_block(&f, step));
+    f.state.next[step] += next_count(f.stream, &f.state, step);
   }
   return STOW_OK;
 }
 
 static const stowi_kernel_block_body* any_body(const stow_kernel_call* call) {
-  return ((const stowi_kernel_stream*)call->user)->bodies[0];
+  return ((const stowi_kernel_stream*)call->user)->body;
 }
 
 static uint64_t pack_size_stream(const stow_kernel_call* call, size_t k) {
@@ -331,5 +377,5 @@ static void pack_stream(const stow_kernel_call* call, size_t k, void* out) {
   stowi_kernel_block_pack(call, any_body(call), k, out);
 }
 
-STOWI_KERNEL(STREAM, scratch_stream, run_stream, .variant_count = 4, .pack_size = pack_size_stream,
-             .pack = pack_stream);
+STOWI_KERNEL(STREAM, scratch_stream, run_stream, .variant_count = STOWI_KERNEL_STREAM_VARIANTS,
+             .pack_size = pack_size_stream, .pack = pack_stream);

@@ -1,31 +1,32 @@
 // What a `stream` node is run with, as plain data (stow_kernel.user): the kernels of its function,
-// each of which makes one row of its results at a time, and rings that hold the rows that others
-// still need. Made while preparing; exported programs have it as constants.
+// each of which makes a block of rows of its results at a time, and rings that hold the blocks that
+// others still need. Made while preparing; exported programs have it as constants.
 //
-// To make a row of a result, what is missing of the rows that it needs is made first. So a row is
+// To make a block of a result, what is missing of the rows that it needs is made first. So a row is
 // made as late as possible, and in an order that follows from these tables alone.
 #ifndef STOWAGE_SRC_EXEC_KERNELS_BLOCKS_STREAM_H_
 #define STOWAGE_SRC_EXEC_KERNELS_BLOCKS_STREAM_H_
 
 #include "exec/kernels/blocks/blocks.h"
 
-// How rows of a value lie: row r is |row| * (r % capacity) bytes from where the value begins, and
-// is |channels| pieces of |piece| bytes, each |channel| bytes after the one before. In the arena a
-// tensor is [channels, rows, columns]; in a ring, where a row is a dense tensor, [rows, channels,
-// columns].
+// From many rows at a time to one.
+#define STOWI_KERNEL_STREAM_VARIANTS 6
+
+// How rows of a value lie: |block| of them together, or those that are left, as a dense tensor,
+// [channels, rows, columns]. In a ring block i is at place i % capacity; what is not in a ring is a
+// single block.
 typedef struct stowi_kernel_stream_value {
   uint32_t maker;  // the step that makes it; UINT32_MAX: it is an operand of the node
   uint64_t rows;   // of the whole tensor; 0: it is an operand that is never read by rows
-  uint64_t capacity;
-  uint64_t row;
+  uint64_t block;
+  uint64_t capacity;  // blocks
   uint64_t channels;
-  uint64_t channel;
-  uint64_t piece;
+  uint64_t piece;  // bytes of a row of one channel
 } stowi_kernel_stream_value;
 
-// How a step makes a row. Of operand 0 it reads the rows (r * stride + first) / divide to (r *
+// How a step makes a row, r. Of operand 0 it reads the rows (r * stride + first) / divide to (r *
 // stride + last) / divide that there are, of others row r, and all of those that bit k of |whole|
-// has.
+// has. It makes as many rows at a time as its results have in a block.
 typedef struct stowi_kernel_stream_step {
   uint64_t rows;  // of its results
   uint64_t whole;
@@ -34,17 +35,18 @@ typedef struct stowi_kernel_stream_step {
   // are missing are padding, but below the last row at most |most_below|.
   uint32_t pads, pad_count, top, bottom;
   int64_t most_below;
-  // Operands that do not lie one row after the other are copied: |chunk| channels at a time, each
-  // with its part of weights and results, or all if it is 0.
+  // Rows that are not all of a block are copied: |chunk| channels at a time, each with its part of
+  // weights and results, or all if it is 0.
   uint64_t copies_at, copy_bytes;
   uint64_t chunk;
   uint32_t group;  // which attribute has the number of groups of channels; UINT32_MAX: none
 } stowi_kernel_stream_step;
 
+// A variant; the node has an array of all.
 typedef struct stowi_kernel_stream {
-  // By variant; values lie in what the node has, or are operands (stowi_kernel_block_home: SCRATCH,
-  // SCATTER and OPERAND). Tensors of values with rows are one row.
-  const stowi_kernel_block_body* const* bodies;
+  // Values lie in what the node has, are operands, or are built in a result, which is one block
+  // then (stowi_kernel_block_home: SCRATCH, SCATTER, OPERAND and RESULT).
+  const stowi_kernel_block_body* body;
   const stowi_kernel_stream_value* values;
   const stowi_kernel_stream_step* steps;
   const uint32_t* outputs;  // values, by result
@@ -54,21 +56,24 @@ typedef struct stowi_kernel_stream {
 
 // Where a run stands.
 typedef struct stowi_kernel_stream_state {
-  uint64_t* next;   // by step: the row that it makes next
+  uint64_t* next;   // by step: the first row of the block that it makes next
   uint32_t* stack;  // steps of which a row is wanted, each for the one before it
   uint32_t depth;
 } stowi_kernel_stream_state;
 
-// The rows that a step needs of operand |k|, which has |rows|, for row |row|; an empty range if
-// first is above last.
+// Rows; none if first is above last.
 typedef struct stowi_kernel_stream_range {
   int64_t first, last;
 } stowi_kernel_stream_range;
+// What a step needs of operand |k|, which has |rows|, for |count| rows from |row| on.
 stowi_kernel_stream_range stowi_kernel_stream_range_of(const stowi_kernel_stream_step* step,
-                                                       uint32_t k, uint64_t rows, uint64_t row);
+                                                       uint32_t k, uint64_t rows, uint64_t row,
+                                                       uint64_t count);
+// Rows in the block of |value| that begins with row |first|.
+uint64_t stowi_kernel_stream_count(const stowi_kernel_stream_value* value, uint64_t first);
 
 // |state| has room for all steps in both lists. Then, again and again, the step that is to make its
-// next row, which the caller counts; UINT32_MAX at the end. O(operands) for each row.
+// next block, whose rows the caller counts; UINT32_MAX at the end. O(operands) for each block.
 void stowi_kernel_stream_begin(const stowi_kernel_stream* stream, stowi_kernel_stream_state* state);
 uint32_t stowi_kernel_stream_next(const stowi_kernel_stream* stream,
                                   stowi_kernel_stream_state* state);
