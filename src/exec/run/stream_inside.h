@@ -7,7 +7,13 @@
 #include "graph/api.h"
 
 // The tables of a variant.
+// When a ring is in use, in thousandths of the node's work.
+typedef struct stowi_exec_stream_use {
+  uint32_t begin, end;
+} stowi_exec_stream_use;
+
 typedef struct stowi_exec_stream_tables {
+  stowi_exec_stream_use* uses;  // by value, if it is a ring
   uint32_t* home_of;  // by value: in whose ring its rows are; itself, if in its own
   stowi_kernel_stream_value* values;
   stowi_kernel_block_value* homes;

@@ -100,6 +100,7 @@ typedef struct simulation {
   // use when the other ring is.
   uint8_t* meets;
   size_t reads;
+  uint32_t moment;  // blocks that were made
 } simulation;
 
 static size_t meet_count(const stowi_exec_stream* s) {
@@ -175,7 +176,12 @@ static uint64_t first_needed(const placer* p, const simulation* sim, stow_value 
   return least;
 }
 
-static void fill_ring(const stowi_exec_stream* s, simulation* sim, uint32_t ring) {
+// Times are moments until all are known.
+static void fill_ring(const placer* p, simulation* sim, uint32_t ring) {
+  const stowi_exec_stream* s = p->s;
+  stowi_exec_stream_use* use = &p->t->uses[ring];
+  use->begin = use->end == 0 ? sim->moment : use->begin;
+  use->end = sim->moment + 1;
   if (sim->is_full[ring]) {
     return;
   }
@@ -194,6 +200,7 @@ static void empty_ring(const placer* p, simulation* sim, stow_value value) {
   if (maker != NONE && p->t->home_of[value] == value &&
       first_needed(p, sim, value, UINT64_MAX) >= sim->state.next[maker]) {
     sim->is_full[value] = false;
+    p->t->uses[value].end = sim->moment + 1;
   }
 }
 
@@ -205,7 +212,19 @@ static void make_results(const placer* p, simulation* sim, uint32_t step) {
     stowi_kernel_stream_value* v = &p->t->values[value];
     uint64_t alive = row / v->block - first_needed(p, sim, value, row) / v->block + 1;
     v->capacity = alive > v->capacity ? alive : v->capacity;
-    fill_ring(p->s, sim, p->t->home_of[value]);
+    fill_ring(p, sim, p->t->home_of[value]);
+  }
+}
+
+// In thousandths; what is not in the node's own bytes is no ring.
+static void note_uses(const placer* p, const simulation* sim) {
+  for (stow_value value = 0; value < p->s->value_count; ++value) {
+    stowi_exec_stream_use* use = &p->t->uses[value];
+    bool is_used = use->end != 0 && p->t->homes[value].home != STOWI_KERNEL_BLOCK_RESULT;
+    uint64_t begin = (uint64_t)use->begin * 1000 / (sim->moment + 1);
+    uint64_t last = sim->is_full[value] ? sim->moment : use->end;
+    uint64_t end = last * 1000 / (sim->moment + 1) + 1;
+    *use = (stowi_exec_stream_use){is_used ? (uint32_t)begin : 0, is_used ? (uint32_t)end : 0};
   }
 }
 
@@ -230,7 +249,9 @@ static void simulate(const placer* p, simulation* sim) {
     for (uint32_t k = 0; k < call->result_count; ++k) {
       empty_ring(p, sim, call->first_result + k);
     }
+    ++sim->moment;
   }
+  note_uses(p, sim);
 }
 
 // ---------------------------------------------------------------------------------------------
