@@ -142,6 +142,12 @@ typedef struct stow_prepared_info {
 STOW_API stow_status stow_prepared_describe(const stow_prepared* prepared,
                                             stow_prepared_info* out_info);
 
+// Ring |index| of a `stream` node that has |scratch| bytes of scratch, in the order of the
+// function's values; a plan states these bytes (stow_plan_scratch_need). False past the end, and
+// for other nodes. The function is owned by |prepared|'s graph.
+STOW_API bool stow_prepared_ring(const stow_prepared* prepared, stow_node node, uint64_t scratch,
+                                 size_t index, stow_ring* out_ring);
+
 // ---------------------------------------------------------------------------------------------
 // Weights of rewritten graphs (rewrite.h), before the executor is created
 

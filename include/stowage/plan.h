@@ -263,6 +263,19 @@ STOW_API void stow_plan_scratch_slot(const stow_plan* plan, size_t index, stow_n
 // The bytes that scratch |index| needs, in loads and bounds; its slot may be larger, if it was
 // offered more (stow_effects_offer_scratch). 0 past the end.
 STOW_API uint64_t stow_plan_scratch_need(const stow_plan* plan, size_t index);
+// Rows that the scratch of a `stream` node keeps, of a value of its function: |rows| of them at
+// most, in |size| bytes at |offset| of the scratch. They are in use from |begin| to |end|, in
+// thousandths of the node's work; others may have the bytes before and after. Who prepares kernels
+// says what there is (stow_prepared_ring in exec.h).
+typedef struct stow_ring {
+  size_t struct_size;          // sizeof(stow_ring), set by the caller
+  const stow_graph* function;  // owned by the graph
+  stow_value value;
+  uint64_t rows;
+  uint64_t offset, size;
+  uint32_t begin, end;
+} stow_ring;
+
 // Ranges of the arena that this plan does not use, in order of offset: weights (with their guards)
 // of the shared layout that the graph does not have, or what other graphs of a set (set.h) keep
 // between runs. The arena includes them. {0, 0, 0} past the end.

@@ -171,7 +171,8 @@ class stow_search(Sized):
 class stow_picture_plan(Sized):
     _fields_ = [("struct_size", c_size_t), ("graph", c_void_p), ("plan", c_void_p),
                 ("effects", c_void_p), ("source", c_char_p), ("title", c_char_p),
-                ("is_model", c_bool), ("has_shared_params", c_bool)]
+                ("is_model", c_bool), ("has_shared_params", c_bool),
+                ("ring", c_void_p), ("ring_user", c_void_p)]
 
 
 class stow_formula_effects(ctypes.Structure):

@@ -82,6 +82,29 @@ write_graph nothing '%0 = input "x" : f32[0]' 'return %0'
 view Nothing "$work/nothing.stow" --no-inputs
 printf 'id,lower,upper,size\n' >"$work/none.csv"
 view NoRows "$work/none.csv"
+cat >"$work/stream.stow" <<'GRAPH'
+graph @stem {
+  function @blur {
+    %0 = input "x" : f32[1, 8, 64, 64]
+    %1 = input "w" : f32[8, 1, 3, 3]
+    %2 = conv(%0, %1) {pads = [1, 1, 1, 1], group = 8} : f32[1, 8, 64, 64]
+    %3 "soft" = relu(%2) : f32[1, 8, 64, 64]
+    %4 = conv(%3, %1) {pads = [1, 1, 1, 1], group = 8} : f32[1, 8, 64, 64]
+    return %4
+  }
+  %0 = input "image" : f32[1, 8, 64, 64]
+  %1 = param "w" : f32[8, 1, 3, 3]
+  %2 = stream(%0, %1) {function = "blur", rows = 1} : f32[1, 8, 64, 64]
+  return %2
+}
+GRAPH
+view Rings "$work/stream.stow" --kernels stowage
+answers 'd["strings"][max(d["rings"]["op"])], d["rings"]["rows"]' "('conv', [3, 1])"
+answers 'd["rings"]["buffer"][0] == d["buffers"]["kind"].index(4)' True
+if grep -q 'fill-opacity=".3"' "$work/v.svg"; then pass; else fail "no ring in the picture"; fi
+run view "$work/stream.stow" --json -o "$work/v.json"
+expect 0 NoRingsWithoutKernels
+answers '"rings" in d' False
 printf 'id,lower,upper,size\na,0,9,1048576\nb,2,6,700000\n' >"$work/scale.csv"
 view Scales "$work/scale.csv"
 name=OneUnitPerScale

@@ -141,6 +141,26 @@ typedef struct way {
   uint64_t packed;  // weights, in the last run
 } way;
 
+// Rings are inside the scratch, and none has more rows than its value.
+static void check_scratch(const stow_prepared* prepared, const stow_plan* plan) {
+  for (size_t i = 0; i < stow_plan_scratch_count(plan); ++i) {
+    stow_node node;
+    stow_slot slot;
+    uint64_t alignment;
+    stow_ring ring = {.struct_size = sizeof(ring)};
+    uint64_t bytes = stow_plan_scratch_need(plan, i);
+    stow_plan_scratch_slot(plan, i, &node, &slot, &alignment);
+    for (size_t k = 0; stow_prepared_ring(prepared, node, bytes, k, &ring); ++k) {
+      const stow_type* type = stow_graph_type(ring.function, ring.value);
+      CHECK(ring.rows > 0 && ring.rows <= (uint64_t)type->dims[2]);
+      CHECK_U64(ring.size, ring.rows * (uint64_t)(type->dims[1] * type->dims[3]) *
+                               (stow_dtype_bits(type->dtype) / 8));
+      CHECK(ring.offset + ring.size <= bytes);
+      CHECK(ring.begin < ring.end && ring.end <= 1000);
+    }
+  }
+}
+
 static stow_status run(const stow_graph* graph, way* w, uint64_t seed, stow_allocator allocator) {
   stow_prepared* prepared = NULL;
   stow_plan* plan = NULL;
@@ -167,6 +187,7 @@ static stow_status run(const stow_graph* graph, way* w, uint64_t seed, stow_allo
                             &plan);
   }
   if (status == STOW_OK) {
+    check_scratch(prepared, plan);
     status = stow_exec_create(prepared, plan, &exec_options, allocator, &diag, &exec);
   }
   if (status == STOW_OK) {

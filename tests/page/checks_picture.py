@@ -247,6 +247,22 @@ def a_click_shows_producer_readers_chain_and_neighbours(bench):
         "windows",
     ):
         holds(wanted in text, "%r in %r" % (wanted, text))
+    browser.run("stowage.select(3);")
+    text = browser.run(TEXT, "#panel-tensor")
+    for wanted in (
+        "3\u202frows",
+        "bytes 64–320",
+        "of f32[256], from 0 % to 50 % of the step",
+        "net.b/row",
+        "1\u202frow,",
+        "from 25 % to 100 %",
+    ):
+        holds(wanted in text, "%r in %r" % (wanted, text))
+    inner = browser.run(
+        "const at = (time) => innerAt(stowage.model, 3, time, 1280 + 70);"
+        "return [at(7.4) >= 0, at(7.6) >= 0];"
+    )
+    same(inner, [True, False], "rows are there for a part of the step")
     same(
         browser.run(
             "const n = neighboursOf(stowage.model, 1); return [n.below, n.above, n.before, n.after];"

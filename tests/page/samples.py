@@ -19,6 +19,7 @@ BUFFER_COLUMNS = [
     "flags",
 ]
 VALUE_COLUMNS = ["id", "of", "name", "op", "type", "buffer", "low", "size", "begin", "end", "how"]
+RING_COLUMNS = ["name", "op", "type", "rows", "buffer", "low", "size", "begin", "end"]
 WINDOW_COLUMNS = ["of", "begin", "end", "low", "high"]
 
 # Each would do harm, or mislead, where it is not taken as plain text.
@@ -130,6 +131,11 @@ def everything():
     windows = [(2, 2, 3, 0, 2048)]
     reads = [(0, 1), (1, 2), (1, 3), (4, 5), (5, 8)]
     data = view("everything", s, rows, 10, values, windows, reads)
+    rings = [
+        (-1, s.add("conv"), f32, 3, 3, 64, 256, 0, 500),
+        (s.add("net.b/row"), s.add("relu"), f32, 1, 3, 0, 64, 250, 1000),
+    ]
+    data["rings"] = columns(RING_COLUMNS, rings)
     then = {"title": "yesterday", "facts": dict(data["facts"], arena=7488, unshared=8000)}
     then["changes"] = [
         {

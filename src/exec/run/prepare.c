@@ -663,3 +663,17 @@ stow_effects* stow_prepared_effects(stow_prepared* prepared) { return prepared->
 const stowi_exec_program* stowi_exec_prepared_program(const stow_prepared* prepared) {
   return &prepared->program;
 }
+
+bool stow_prepared_ring(const stow_prepared* prepared, stow_node node, uint64_t scratch,
+                        size_t index, stow_ring* out_ring) {
+  if (prepared->streams == NULL || node >= stow_graph_node_count(prepared->source)) {
+    return false;
+  }
+  const stowi_exec_step* step = &prepared->program.steps[node];
+  uint32_t at = 0;
+  while (at + 1 < step->price_count && step->prices[at].scratch > scratch) {
+    ++at;
+  }
+  return stowi_exec_streams_ring(prepared->streams, node, step->prices[at].variant, index,
+                                 out_ring);
+}

@@ -54,6 +54,7 @@ static void destroy_stream(stream* s) {
   STOWI_ARRAY_FREE(allocator, s->outputs, stow_graph_output_count(s->function));
   for (size_t i = 0; i < STOWI_KERNEL_STREAM_VARIANTS; ++i) {
     tables* t = &s->tables[i];
+    STOWI_ARRAY_FREE(allocator, t->uses, s->value_count);
     STOWI_ARRAY_FREE(allocator, t->home_of, s->value_count);
     STOWI_ARRAY_FREE(allocator, t->values, s->value_count);
     STOWI_ARRAY_FREE(allocator, t->homes, s->value_count);
@@ -95,13 +96,14 @@ static stow_status begin_stream(stream* s, stow_diag* diag) {
                   s->maps != NULL && s->levels != NULL && s->reads != NULL && s->outputs != NULL;
   for (size_t i = 0; i < STOWI_KERNEL_STREAM_VARIANTS; ++i) {
     tables* t = &s->tables[i];
+    t->uses = STOWI_ARRAY_ZERO(allocator, stowi_exec_stream_use, s->value_count);
     t->home_of = STOWI_ARRAY(allocator, uint32_t, s->value_count);
     t->values = STOWI_ARRAY_ZERO(allocator, stowi_kernel_stream_value, s->value_count);
     t->homes = STOWI_ARRAY_ZERO(allocator, stowi_kernel_block_value, s->value_count);
     t->steps = STOWI_ARRAY_ZERO(allocator, stowi_kernel_stream_step, s->step_count);
     t->calls = STOWI_ARRAY_ZERO(allocator, stowi_kernel_block_step, s->step_count);
-    is_there = is_there && t->home_of != NULL && t->values != NULL && t->homes != NULL &&
-               t->steps != NULL && t->calls != NULL;
+    is_there = is_there && t->uses != NULL && t->home_of != NULL && t->values != NULL &&
+               t->homes != NULL && t->steps != NULL && t->calls != NULL;
   }
   return stowi_need_memory(is_there, diag);
 }
@@ -429,4 +431,42 @@ stow_status stowi_exec_streams_of(stowi_exec_streams* streams, stow_node node, u
   streams->nodes.data[at] = s;
   *out_data = s->data;
   return STOW_OK;
+}
+
+// Of tables of which a variant is: it may have those of the one before.
+static const tables* tables_of(const stream* s, uint32_t variant) {
+  while (variant > 0 && s->data[variant].values != s->tables[variant].values) {
+    --variant;
+  }
+  return &s->tables[variant];
+}
+
+bool stowi_exec_streams_ring(const stowi_exec_streams* streams, stow_node node, uint32_t variant,
+                             size_t index, stow_ring* out_ring) {
+  size_t at = 0;
+  while (at < streams->nodes.count && streams->nodes.data[at]->node != node) {
+    ++at;
+  }
+  if (at == streams->nodes.count || variant >= STOWI_KERNEL_STREAM_VARIANTS) {
+    return false;
+  }
+  const stream* s = streams->nodes.data[at];
+  const tables* t = tables_of(s, variant);
+  for (stow_value value = 0; value < s->value_count; ++value) {
+    const stowi_kernel_stream_value* v = &t->values[value];
+    if (t->uses[value].end == 0 || index-- != 0) {
+      continue;
+    }
+    uint64_t rows = v->capacity * v->block < v->rows ? v->capacity * v->block : v->rows;
+    stow_ring ring = {.struct_size = sizeof(ring),
+                      .function = s->function,
+                      .value = value,
+                      .rows = rows,
+                      .offset = t->homes[value].at,
+                      .size = rows * v->channels * v->piece,
+                      .begin = t->uses[value].begin,
+                      .end = t->uses[value].end};
+    return stowi_fill_struct(out_ring, &ring, sizeof(ring), "stow_ring", NULL) == STOW_OK;
+  }
+  return false;
 }

@@ -19,6 +19,10 @@ void stowi_exec_streams_destroy(stowi_exec_streams* streams);
 stow_status stowi_exec_streams_of(stowi_exec_streams* streams, stow_node node, uint64_t packed,
                                   stow_diag* diag, const stowi_kernel_stream** out_data);
 
+// Ring |index| in variant |variant| of |node|; false past the end.
+bool stowi_exec_streams_ring(const stowi_exec_streams* streams, stow_node node, uint32_t variant,
+                             size_t index, stow_ring* out_ring);
+
 // Proves from |function| that a run with |stream|, one variant, reads each row that it should,
 // where it was written and before it is overwritten, and stays inside its bytes: STOW_ERR_VIOLATION
 // if not. It trusts neither tables nor order. O(rows × (operands + rows of windows)).

@@ -9,8 +9,14 @@
 #include "graph/api.h"
 
 // The tables of a variant.
+// When a ring is in use, in thousandths of the node's work.
+typedef struct stowi_exec_stream_use {
+  uint32_t begin, end;
+} stowi_exec_stream_use;
+
 typedef struct stowi_exec_stream_tables {
-  uint32_t* home_of;  // by value: in whose ring its rows are; itself, if in its own
+  stowi_exec_stream_use* uses;  // by value, if it is a ring
+  uint32_t* home_of;            // by value: in whose ring its rows are; itself, if in its own
   stowi_kernel_stream_value* values;
   stowi_kernel_block_value* homes;
   stowi_kernel_stream_step* steps;
@@ -27,6 +33,7 @@ typedef struct stowi_exec_stream_order {
   // For each value, then each step: by value, whether the ring, or what the step has besides, is in
   // use when the other ring is.
   uint8_t* meets;
+  uint32_t moment;  // blocks that were made
 } stowi_exec_stream_order;
 
 typedef struct stowi_exec_stream {

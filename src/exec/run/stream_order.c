@@ -141,7 +141,11 @@ static uint64_t first_needed(const stream* s, const tables* t, stow_value value,
   return least;
 }
 
-static void fill_ring(const stream* s, order* o, uint32_t ring) {
+// Times are moments until all are known.
+static void fill_ring(const stream* s, tables* t, order* o, uint32_t ring) {
+  stowi_exec_stream_use* use = &t->uses[ring];
+  use->begin = use->end == 0 ? o->moment : use->begin;
+  use->end = o->moment + 1;
   if (o->is_full[ring]) {
     return;
   }
@@ -155,11 +159,12 @@ static void fill_ring(const stream* s, order* o, uint32_t ring) {
 }
 
 // A ring that others share is empty when the last of them is.
-static void empty_ring(const stream* s, const tables* t, order* o, stow_value value) {
+static void empty_ring(const stream* s, tables* t, order* o, stow_value value) {
   uint32_t maker = t->values[value].maker;
   if (maker != NONE && t->home_of[value] == value &&
       first_needed(s, t, value, UINT64_MAX) >= o->state.next[maker]) {
     o->is_full[value] = false;
+    t->uses[value].end = o->moment + 1;
   }
 }
 
@@ -171,7 +176,7 @@ static void make_results(const stream* s, tables* t, order* o, uint32_t step) {
     stowi_kernel_stream_value* v = &t->values[value];
     uint64_t alive = row / v->block - first_needed(s, t, value, row) / v->block + 1;
     v->capacity = alive > v->capacity ? alive : v->capacity;
-    fill_ring(s, o, t->home_of[value]);
+    fill_ring(s, t, o, t->home_of[value]);
   }
 }
 
@@ -186,6 +191,19 @@ static void close_value(tables* t, stow_value value) {
   }
 }
 
+// In thousandths; what is not in the node's own bytes is no ring.
+static void note_uses(const stream* s, tables* t) {
+  const order* o = &s->order;
+  for (stow_value value = 0; value < s->value_count; ++value) {
+    stowi_exec_stream_use* use = &t->uses[value];
+    bool is_used = use->end != 0 && t->homes[value].home != STOWI_KERNEL_BLOCK_RESULT;
+    uint64_t begin = (uint64_t)use->begin * 1000 / (o->moment + 1);
+    uint64_t last = o->is_full[value] ? o->moment : use->end;
+    uint64_t end = last * 1000 / (o->moment + 1) + 1;
+    *use = (stowi_exec_stream_use){is_used ? (uint32_t)begin : 0, is_used ? (uint32_t)end : 0};
+  }
+}
+
 void stowi_exec_stream_follow(stowi_exec_stream* s, uint32_t variant) {
   const stowi_kernel_stream* data = &s->data[variant];
   tables* t = &s->tables[variant];
@@ -194,6 +212,8 @@ void stowi_exec_stream_follow(stowi_exec_stream* s, uint32_t variant) {
   share_rings(s, t);
   memset(o->is_full, 0, s->value_count * sizeof(o->is_full[0]));
   memset(o->meets, 0, meet_count(s));
+  memset(t->uses, 0, s->value_count * sizeof(t->uses[0]));
+  o->moment = 0;
   stowi_kernel_stream_begin(data, &o->state);
   while ((step = stowi_kernel_stream_next(data, &o->state)) != NONE) {
     const stowi_kernel_block_step* call = &t->calls[step];
@@ -211,7 +231,9 @@ void stowi_exec_stream_follow(stowi_exec_stream* s, uint32_t variant) {
     for (uint32_t k = 0; k < call->result_count; ++k) {
       empty_ring(s, t, o, call->first_result + k);
     }
+    ++o->moment;
   }
+  note_uses(s, t);
   for (stow_value value = 0; value < s->value_count; ++value) {
     close_value(t, value);
   }

@@ -17,15 +17,15 @@ function holeAt(model, step, byte) {
   return high > low ? high - low : 0;
 }
 
-function innerAt(model, b, step, byte) {
+function innerAt(model, b, time, byte) {
   const { values, buffers } = model;
   let found = -1;
   for (let i = values.first[b]; i < values.first[b + 1]; i++) {
     const v = values.order[i];
     const low = buffers.offset[b] + values.low[v];
     if (
-      values.begin[v] <= step &&
-      step < values.end[v] &&
+      values.begin[v] <= time &&
+      time < values.end[v] &&
       low <= byte &&
       byte < low + values.size[v]
     )
@@ -34,7 +34,8 @@ function innerAt(model, b, step, byte) {
   return found;
 }
 
-function tipLines(app, step, byte) {
+// |time| is the step with its part, as rows are kept for a part only.
+function tipLines(app, step, byte, time) {
   const { model } = app;
   const p = pieceAt(model, step, byte);
   const at = stepLabel(model, step);
@@ -52,7 +53,7 @@ function tipLines(app, step, byte) {
   const b = model.pieces.of[p];
   const { buffers } = model;
   const reads = model.reads.get(buffers.id[b]);
-  const v = innerAt(model, b, step, byte);
+  const v = innerAt(model, b, time, byte);
   return [
     bufferName(model, b, 90),
     [
@@ -214,7 +215,7 @@ function attachPictures(app) {
         app.hover = hover;
         app.invalidate(false);
       }
-      showTip(app, event, tipLines(app, step, byte));
+      showTip(app, event, tipLines(app, step, byte, arena.stepAt(point.x)));
     },
   );
   arena.canvas.addEventListener("dblclick", (event) => {

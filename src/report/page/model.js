@@ -11,7 +11,8 @@ const MOST_STEPS = 200000;
 const FLAG_FIXED = 1;
 const FLAG_OUTPUT = 2;
 const FLAG_STATE = 4;
-const HOW = ["view", "in place", "copy elision"];
+const HOW = ["view", "in place", "copy elision", "rows"];
+const HOW_ROWS = 3;
 
 function readData() {
   const text = $("stowage-data").textContent.trim();
@@ -64,7 +65,7 @@ function makeModel(data) {
   model.pieces = makePieces(source, buffers);
   setTimes(model);
   model.arena = Math.max(1, data.facts.arena, highestByte(buffers));
-  model.values = makeValues(data.values, buffers);
+  model.values = makeValues(withRings(data.values, data.rings, buffers), buffers);
   model.reads = makeReads(data.reads);
   model.changes = makeChanges(model);
   model.load = makeLoad(model);
@@ -154,13 +155,33 @@ function makePieces(source, buffers) {
   return pieces;
 }
 
+// Rows that scratch keeps lie in it for a part of its step: values too, which have no id.
+function withRings(source, rings, buffers) {
+  if (!rings) return source;
+  const count = rings.buffer.length;
+  const step = (time, i) => buffers.begin[rings.buffer[i]] + time / 1000;
+  const more = {
+    ...rings,
+    name: rings.name.map((name, i) => (name >= 0 ? name : rings.op[i])),
+    id: Array(count).fill(-1),
+    of: Array(count).fill(-1),
+    begin: rings.begin.map(step),
+    end: rings.end.map(step),
+    how: Array(count).fill(HOW_ROWS),
+  };
+  const all = { rows: Array(source ? source.id.length : 0).fill(0).concat(rings.rows) };
+  for (const name in more)
+    if (name !== "rows") all[name] = (source ? source[name] : []).concat(more[name]);
+  return all;
+}
+
 // What lies inside buffers: those of b are order[first[b] … first[b + 1] - 1], by begin.
 function makeValues(source, buffers) {
   const count = source ? source.id.length : 0;
   const values = { count, first: new Int32Array(buffers.count + 1), byId: new Map() };
   for (const name of ["id", "name", "op", "type", "buffer"])
     values[name] = count ? column(source, name, count, -1) : new Float64Array(0);
-  for (const name of ["low", "size", "begin", "end", "how"])
+  for (const name of ["low", "size", "begin", "end", "how", "rows"])
     values[name] = count ? column(source, name, count, 0) : new Float64Array(0);
   const order = Int32Array.from({ length: count }, (_, i) => i);
   order.sort(

@@ -232,7 +232,10 @@ function chainOf(app, b) {
       name: shownName(nameOf(model, values, v), 200),
       op: stringAt(model, values.op[v]),
       how: HOW[values.how[v]] || "inside",
-      made: values.begin[v],
+      rows: values.rows[v],
+      type: stringAt(model, values.type[v]),
+      made: Math.floor(values.begin[v]),
+      part: [values.begin[v] % 1, values.end[v] - Math.floor(values.begin[v])],
       low: values.low[v],
       size: values.size[v],
     });
@@ -249,13 +252,19 @@ function readersOf(app, id) {
   return list;
 }
 
+// Of which tensor rows are, and when in the step they are kept.
+function rowsOf(link) {
+  const [begin, end] = link.part.map((part) => Math.round(100 * part) + " %");
+  return "of " + shownName(link.type, 80) + ", from " + begin + " to " + end + " of the step";
+}
+
 function chainItem(app, link, b) {
   const made =
     app.model.facts && app.model.data.steps ? stepLink(app, link.made) : "step " + link.made;
   const where =
     link.how === "root"
       ? ""
-      : link.how +
+      : (link.rows ? plural(link.rows, "row") : link.how) +
         (link.low || link.size !== app.model.buffers.size[b]
           ? ", bytes " + thousands(link.low) + "–" + thousands(link.low + link.size)
           : "");
@@ -269,7 +278,7 @@ function chainItem(app, link, b) {
       link.how === "root" ? "own bytes" : where,
     ),
     make("div", { class: "detail" }, "made at ", made),
-    make("div", { class: "detail" }, readersOf(app, link.id)),
+    make("div", { class: "detail" }, link.rows ? rowsOf(link) : readersOf(app, link.id)),
   );
 }
 

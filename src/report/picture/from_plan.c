@@ -151,6 +151,28 @@ static void add_root(maker* m, stow_value root, stow_slot slot) {
   STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
 }
 
+static void add_rings(maker* m, stow_node node, uint64_t bytes) {
+  stow_ring ring = {.struct_size = sizeof(ring)};
+  for (size_t i = 0;
+       m->from->ring != NULL && m->from->ring(m->from->ring_user, node, bytes, i, &ring); ++i) {
+    stow_node node_of = stow_graph_producer(ring.function, ring.value);
+    stow_str name = stow_graph_value_name(ring.function, ring.value);
+    stowi_report_picture_ring item = {
+        .buffer = m->picture->buffers.count,
+        .name = name.size == 0 ? STOWI_REPORT_PICTURE_NONE
+                               : stowi_report_picture_intern(m->picture, name),
+        .op = stowi_report_picture_intern(m->picture,
+                                          stow_str_of(stow_graph_op_name(ring.function, node_of))),
+        .type = stowi_report_picture_intern(m->picture, print_type(m, ring.function, ring.value)),
+        .rows = ring.rows,
+        .low = ring.offset,
+        .size = ring.size,
+        .begin = ring.begin,
+        .end = ring.end};
+    STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->rings, item);
+  }
+}
+
 // As large as it must be: what it has beyond that says nothing about the plan.
 static void add_scratch(maker* m) {
   for (size_t i = 0; i < stow_plan_scratch_count(m->from->plan); ++i) {
@@ -175,6 +197,7 @@ static void add_scratch(maker* m) {
                                           .made = step,
                                           .alignment = alignment};
     buffer.first_window = m->picture->windows.count;
+    add_rings(m, node, buffer.size);
     STOWI_REPORT_PICTURE_ADD(m->picture, &m->picture->buffers, buffer);
   }
 }

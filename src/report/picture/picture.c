@@ -43,6 +43,7 @@ void stow_picture_destroy(stow_picture* picture) {
   STOWI_VEC_FREE(allocator, &picture->buffers);
   STOWI_VEC_FREE(allocator, &picture->windows);
   STOWI_VEC_FREE(allocator, &picture->values);
+  STOWI_VEC_FREE(allocator, &picture->rings);
   STOWI_VEC_FREE(allocator, &picture->reads);
   STOWI_VEC_FREE(allocator, &picture->levels);
   STOWI_VEC_FREE(allocator, &picture->changes);

@@ -76,6 +76,19 @@ typedef struct stowi_report_picture_buffer {
   size_t window_count;
 } stowi_report_picture_buffer;
 
+// Rows that scratch keeps; times are thousandths of its step.
+typedef struct stowi_report_picture_ring {
+  size_t buffer;
+  stowi_report_picture_text name;
+  stowi_report_picture_text op;
+  stowi_report_picture_text type;
+  uint64_t rows;
+  uint64_t low;  // within the buffer
+  uint64_t size;
+  uint64_t begin;
+  uint64_t end;
+} stowi_report_picture_ring;
+
 typedef struct stowi_report_picture_window {
   size_t buffer;
   uint64_t begin;
@@ -183,6 +196,7 @@ struct stow_picture {
   STOWI_VEC(stowi_report_picture_buffer) buffers;
   STOWI_VEC(stowi_report_picture_window) windows;  // by buffer and time
   STOWI_VEC(stowi_report_picture_value) values;
+  STOWI_VEC(stowi_report_picture_ring) rings;  // by buffer
   STOWI_VEC(stowi_report_picture_read) reads;  // by value and step
   STOWI_VEC(stowi_report_picture_level) levels;
   const struct stow_picture* against;  // NULL: none

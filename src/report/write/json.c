@@ -74,6 +74,18 @@ static void print_values(const stow_picture* picture, stowi_report_out* out) {
   stowi_report_out_print(out, "}");
 }
 
+static void print_rings(const stow_picture* picture, stowi_report_out* out) {
+  typedef stowi_report_picture_ring r;
+  static const column columns[] = {COLUMN(r, name), COLUMN(r, op),     COLUMN(r, type),
+                                   COLUMN(r, rows), COLUMN(r, buffer), COLUMN(r, low),
+                                   COLUMN(r, size), COLUMN(r, begin),  COLUMN(r, end)};
+  if (picture->rings.count != 0) {
+    stowi_report_out_print(out, ",\n\"rings\":{");
+    PRINT_COLUMNS(out, &picture->rings, columns);
+    stowi_report_out_print(out, "}");
+  }
+}
+
 static const column level_columns[] = {COLUMN(stowi_report_picture_level, step),
                                        COLUMN(stowi_report_picture_level, bytes)};
 
@@ -234,6 +246,7 @@ void stowi_report_picture_write_json(const stow_picture* picture, stowi_report_o
   print_rest(picture, out);
   print_buffers(picture, out);
   print_values(picture, out);
+  print_rings(picture, out);
   print_against(picture, out);
   if (picture->range != NULL) {
     stowi_report_range_write(picture->range, out);

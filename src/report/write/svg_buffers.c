@@ -301,6 +301,29 @@ static void draw_values(const stowi_report_svg* svg) {
   stowi_report_out_print(svg->out, any ? "\"/>\n" : "");
 }
 
+static void draw_rings(const stowi_report_svg* svg) {
+  const stowi_report_picture_ring* rings = svg->picture->rings.data;
+  bool any = false;
+  for (size_t i = 0; i < svg->picture->rings.count; ++i) {
+    const stowi_report_picture_buffer* b = &svg->picture->buffers.data[rings[i].buffer];
+    uint64_t low = b->offset + rings[i].low;
+    box part = box_of(svg, b->begin, b->end, low, low + rings[i].size);
+    int64_t whole = part.width;
+    part.x += whole * (int64_t)rings[i].begin / 1000;
+    part.width = whole * (int64_t)(rings[i].end - rings[i].begin) / 1000;
+    if (part.width < 300 || part.height < 300) {
+      continue;
+    }
+    stowi_report_out_print(svg->out, "%s",
+                           any ? ""
+                               : "<path fill=\"#fff\" fill-opacity=\".3\" stroke=\"#222\" "
+                                 "stroke-width=\".4\" pointer-events=\"none\" d=\"");
+    any = true;
+    stowi_report_svg_rectangle(svg, part.x, part.y, part.width, part.height);
+  }
+  stowi_report_out_print(svg->out, any ? "\"/>\n" : "");
+}
+
 static void draw_changes(const stowi_report_svg* svg) {
   bool any = false;
   for (size_t i = 0; i < svg->picture->changes.count; ++i) {
@@ -336,6 +359,7 @@ stow_status stowi_report_svg_draw_buffers(const stowi_report_svg* svg) {
     good = !is_own(whole_of(svg, &picture->buffers.data[i])) || draw_large(svg, i, &pieces);
   }
   draw_values(svg);
+  draw_rings(svg);
   good = good && draw_names(svg);
   draw_changes(svg);
   STOWI_DELETE(picture->allocator, g);

@@ -28,6 +28,11 @@ cli_holds cli_file_holds(const char* path) {
 // ---------------------------------------------------------------------------------------------
 // Plans
 
+static bool ring_of(const void* prepared, stow_node node, uint64_t bytes, size_t index,
+                    stow_ring* out_ring) {
+  return stow_prepared_ring((const stow_prepared*)prepared, node, bytes, index, out_ring);
+}
+
 // |file|: what a model goes by, since exporters call all graphs the same.
 static cli_exit draw_plan(const cli_plan_job* job, const stow_plan* plan, const char* file,
                           const char* label, bool shares_params, stow_picture** out_picture) {
@@ -40,6 +45,8 @@ static cli_exit draw_plan(const cli_plan_job* job, const stow_plan* plan, const 
   from.is_model = cli_source_is_model(&job->source);
   from.title = from.is_model ? cli_base_name(file) : NULL;
   from.has_shared_params = shares_params;
+  from.ring = job->prepared == NULL ? NULL : ring_of;
+  from.ring_user = job->prepared;
   stow_diag diag = cli_diag();
   stow_status status = stow_picture_from_plan(&from, stow_allocator_default(), &diag, out_picture);
   return status == STOW_OK ? CLI_YES : cli_fail_at(label, status, &diag);
