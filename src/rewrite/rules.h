@@ -14,6 +14,7 @@ stow_status stowi_rewrite_identities(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_cse(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_dead(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_fold(stowi_rewrite_pass* pass);
+stow_status stowi_rewrite_streams(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_columns(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_clusters(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_products(stowi_rewrite_pass* pass);

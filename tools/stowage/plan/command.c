@@ -27,6 +27,15 @@ cli_exit cli_plan_job_take(cli_plan_job* j, const stow_graph* graph,
   return CLI_YES;
 }
 
+// As it was asked to be rewritten, but rows stream only if |streams|.
+static cli_exit take_rewritten(job* j, const stow_graph* graph, bool streams) {
+  bool is_model = cli_source_is_model(&j->source);
+  stowi_request_choices choices = j->request.choices;
+  choices.rewrite.streams = streams;
+  stow_rewrite_options options = stowi_request_rewrite_options(&choices, is_model);
+  return cli_plan_job_take(j, graph, stowi_request_rewrites(&choices, is_model) ? &options : NULL);
+}
+
 static cli_exit find_graphs(job* j) {
   const char* const* names = j->request.graphs.items;
   stow_graph* graph;
@@ -46,9 +55,7 @@ static cli_exit find_graphs(job* j) {
   if (!j->takes_ranges || !cli_has_ranges(graph)) {
     CLI_TRY(cli_source_require_sizes(&j->source, &j->request.model, graph));
   }
-  stow_rewrite_options options = stowi_request_rewrite_options(&j->request.choices.rewrite);
-  bool rewrites = stowi_request_rewrites(&j->request.choices, cli_source_is_model(&j->source));
-  return cli_plan_job_take(j, graph, rewrites ? &options : NULL);
+  return take_rewritten(j, graph, false);
 }
 
 // A time limit is for both plans. The forward plan then has the usual budget: searching it for
@@ -162,6 +169,52 @@ static cli_exit make_plan(job* j) {
                            : cli_fail_graph(j->source.label, j->graph, status, &diag);
 }
 
+static void free_plan(job* j) {
+  stow_plan_destroy(j->plan);
+  stow_schedule_destroy(j->schedule);
+  cli_plan_job_free_effects(j);
+  stow_rewritten_destroy(j->rewritten);
+}
+
+static void forget_plan(job* j) {
+  j->plan = NULL;
+  j->schedule = NULL;
+  j->prepared = NULL;
+  j->effects = NULL;
+  j->rewritten = NULL;
+}
+
+static cli_exit plan_streams(job* trial) {
+  CLI_TRY(take_rewritten(trial, trial->given, true));
+  return stow_rewritten_count(trial->rewritten, STOW_REWRITE_STREAM) == 0 ? CLI_YES
+                                                                          : make_plan(trial);
+}
+
+// Plans the graph with rows that stream, too, and takes that if the arena is smaller. With a
+// capacity, only if the plan that is there does not fit.
+static cli_exit try_streams(job* j) {
+  bool fits = j->request.capacity != STOW_NO_CAPACITY && cli_plan_fit(j->plan).fits;
+  if (!j->request.choices.rewrite.streams || fits) {
+    return CLI_YES;
+  }
+  job trial = *j;
+  uint64_t arena = stow_plan_arena_size(j->plan);
+  bool has_own_kernels = j->runs == &j->kernels;
+  forget_plan(&trial);
+  trial.runs = has_own_kernels ? &trial.kernels : trial.runs;
+  cli_exit code = plan_streams(&trial);
+  bool is_smaller =
+      code == CLI_YES && trial.plan != NULL && stow_plan_arena_size(trial.plan) < arena;
+  free_plan(is_smaller ? j : &trial);
+  j->search = trial.search;
+  if (is_smaller) {
+    *j = trial;
+    j->runs = has_own_kernels ? &j->kernels : j->runs;
+    j->arena_before = arena;
+  }
+  return code;
+}
+
 stow_status cli_plan_job_prove(const cli_plan_job* j, stow_diag* diag) {
   stow_status status =
       stow_plan_check(j->plan, j->graph, j->effects, stow_allocator_default(), diag, NULL);
@@ -251,6 +304,7 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
     return CLI_YES;
   }
   CLI_TRY(make_plan(j));
+  CLI_TRY(try_streams(j));
   return j->runs_at_once ? CLI_YES : prove_plan(j);
 }
 

@@ -282,9 +282,13 @@ static bool has_outputs_in_inputs(const cli_plan_job* job) {
   return has;
 }
 
+static stow_rewrite_options rewrite_options(const cli_plan_job* job) {
+  return stowi_request_rewrite_options(&job->request.choices, cli_source_is_model(&job->source));
+}
+
 // Which near rules of |off| would fire, alone: a graph that has nothing for them is soon passed.
 static cli_exit count_firings(const cli_plan_job* job, uint32_t off, size_t* out_count) {
-  stow_rewrite_options options = stowi_request_rewrite_options(&job->request.choices.rewrite);
+  stow_rewrite_options options = rewrite_options(job);
   stow_rewritten* rewritten = NULL;
   options.off = ~off;
   *out_count = 0;
@@ -299,7 +303,7 @@ static cli_exit count_firings(const cli_plan_job* job, uint32_t off, size_t* out
 // Values of the other graph have other ids, so this is not tried together with other hints.
 static cli_exit add_near(finder* f) {
   const cli_plan_job* job = f->job;
-  stow_rewrite_options options = stowi_request_rewrite_options(&job->request.choices.rewrite);
+  stow_rewrite_options options = rewrite_options(job);
   bool are_near = options.off != 0;
   for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
     stow_rewrite_rule rule = (stow_rewrite_rule)i;
