@@ -4,14 +4,15 @@
 // Nodes are taken in the graph's order. A run of nodes that can stream is cut into segments, which
 // stream, and nodes that are computed as they are (cuts.h). A segment needs what lives across it,
 // its operands and results, and rings for rows (rows.h); other nodes need what a model of lifetimes
-// says (load.h). The smallest peak of the whole graph is found first. Then, in each run, the
-// segments are found that keep below it, or a little above, and stream the least work: segments
-// that the peak does not need are not streamed.
+// says (load.h), with those in blocks that can be. The smallest peak of the whole graph is found
+// first. Then, in each run, the segments are found that keep below it, or a little above, and
+// stream the least work: segments that the peak does not need are not streamed.
 //
 // Numbers of cuts and of rows that are followed are limited: O(nodes) altogether.
 #include <string.h>
 
 #include "base/diag.h"
+#include "rewrite/blocks.h"
 #include "rewrite/cuts.h"
 #include "rewrite/load.h"
 #include "rewrite/rewritten.h"
@@ -38,8 +39,9 @@ typedef struct finder {
   const stow_graph* graph;
   stowi_rewrite_load load;
   stowi_rewrite_rows rows;
-  uint64_t* loads;  // by step
-  uint64_t* lives;  // by step: bytes that were made before, and are needed then or later
+  uint64_t* loads;   // by step
+  uint64_t* inputs;  // by step: bytes of those up to it
+  uint64_t* lives;   // by step: bytes that were made before, and are needed then or later
   STOWI_VEC(run) runs;
   const run* asked;  // about which costs are asked
 } finder;
@@ -87,8 +89,18 @@ static void find_lives(finder* f) {
       inputs += is ? lives->bytes[value] : 0;
     }
     f->lives[i + 1] += f->lives[i];
-    f->loads[i] = f->load.at[rows->steps[i].node] - inputs;
+    f->inputs[i] = inputs;
   }
+}
+
+// What follows this rule may make blocks.
+static stow_status find_loads(finder* f) {
+  bool has_blocks = (f->pass->rewritten->options.off & stow_rewrite_bit(STOW_REWRITE_BLOCKS)) == 0;
+  STOW_TRY(has_blocks ? stowi_rewrite_add_clusters(f->pass, &f->load) : STOW_OK);
+  for (uint32_t i = 0; i < f->rows.step_count; ++i) {
+    f->loads[i] = f->load.at[f->rows.steps[i].node] - f->inputs[i];
+  }
+  return STOW_OK;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -280,6 +292,7 @@ static stow_status choose(finder* f, uint64_t limit) {
 static stow_status find_and_note(finder* f) {
   uint64_t floor, peak;
   find_lives(f);
+  STOW_TRY(find_loads(f));
   STOW_TRY(find_runs(f, &floor));
   uint64_t before = peak_of(f->loads, f->rows.step_count);
   if (floor >= before - before / WORTHWHILE) {
@@ -297,12 +310,14 @@ static stow_status init(finder* f) {
       stowi_rewrite_rows_init(&f->rows, pass->graph, &pass->facts, pass->allocator, pass->diag));
   f->loads = STOWI_ARRAY_ZERO(pass->allocator, uint64_t, f->rows.step_count);
   f->lives = STOWI_ARRAY_ZERO(pass->allocator, uint64_t, (size_t)f->rows.step_count + 1);
-  return stowi_need_memory(f->loads != NULL && f->lives != NULL, pass->diag);
+  f->inputs = STOWI_ARRAY(pass->allocator, uint64_t, f->rows.step_count);
+  return stowi_need_memory(f->loads != NULL && f->lives != NULL && f->inputs != NULL, pass->diag);
 }
 
 static void end(finder* f) {
   stow_allocator allocator = f->pass->allocator;
   STOWI_ARRAY_FREE(allocator, f->loads, f->rows.step_count);
+  STOWI_ARRAY_FREE(allocator, f->inputs, f->rows.step_count);
   STOWI_ARRAY_FREE(allocator, f->lives, (size_t)f->rows.step_count + 1);
   for (size_t i = 0; i < f->runs.count; ++i) {
     if (f->runs.data[i].cuts.cost != NULL) {

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/sort.h"
 #include "rewrite/maker.h"
 
 #define RANK 4
@@ -75,10 +74,12 @@ static stow_status add_inputs(stowi_rewrite_maker* m) {
 // ---------------------------------------------------------------------------------------------
 // Nodes
 
+// Up to the last one that is there.
 static size_t operand_count(const stow_graph* graph, stow_node node) {
-  size_t count = stow_graph_operand_count(graph, node);
-  while (count > 0 && !stowi_rewrite_streams_operand(graph, node, count - 1)) {
-    --count;
+  size_t count = 0;
+  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
+    bool is_there = stow_graph_operands(graph, node)[k] != STOW_VALUE_NONE;
+    count = is_there && stowi_rewrite_streams_operand(graph, node, k) ? k + 1 : count;
   }
   return count;
 }

@@ -184,35 +184,59 @@ static void forget_plan(job* j) {
   j->rewritten = NULL;
 }
 
-static cli_exit plan_streams(job* trial) {
-  CLI_TRY(take_rewritten(trial, trial->given, true));
-  return stow_rewritten_count(trial->rewritten, STOW_REWRITE_STREAM) == 0 ? CLI_YES
-                                                                          : make_plan(trial);
+static bool has_streams(const job* j) {
+  return j->rewritten != NULL && stow_rewritten_count(j->rewritten, STOW_REWRITE_STREAM) != 0;
 }
 
-// Plans the graph with rows that stream, too, and takes that if the arena is smaller. With a
-// capacity, only if the plan that is there does not fit.
-static cli_exit try_streams(job* j) {
-  bool fits = j->request.capacity != STOW_NO_CAPACITY && cli_plan_fit(j->plan).fits;
-  if (!j->request.choices.rewrite.streams || fits) {
-    return CLI_YES;
+// As |rung| says. Without rows that could stream there is no plan.
+static cli_exit plan_rung(job* trial, cli_rung rung) {
+  trial->request.order = rung == CLI_GIVEN ? "given" : trial->request.order;
+  if (rung != CLI_STREAMED) {
+    CLI_TRY(cli_plan_job_take(trial, trial->given, NULL));
+    return make_plan(trial);
   }
+  CLI_TRY(take_rewritten(trial, trial->given, true));
+  return has_streams(trial) ? make_plan(trial) : CLI_YES;
+}
+
+// Notes the arena of |rung|, and takes its plan if rows stream and it has the smallest arena.
+static cli_exit try_rung(job* j, cli_rung rung) {
   job trial = *j;
-  uint64_t arena = stow_plan_arena_size(j->plan);
   bool has_own_kernels = j->runs == &j->kernels;
   forget_plan(&trial);
   trial.runs = has_own_kernels ? &trial.kernels : trial.runs;
-  cli_exit code = plan_streams(&trial);
-  bool is_smaller =
-      code == CLI_YES && trial.plan != NULL && stow_plan_arena_size(trial.plan) < arena;
-  free_plan(is_smaller ? j : &trial);
+  cli_exit code = plan_rung(&trial, rung);
+  bool is_planned = code == CLI_YES && trial.plan != NULL;
+  uint64_t arena = is_planned ? stow_plan_arena_size(trial.plan) : 0;
+  bool is_taken = is_planned && rung == CLI_STREAMED && arena < stow_plan_arena_size(j->plan);
+  free_plan(is_taken ? j : &trial);
   j->search = trial.search;
-  if (is_smaller) {
+  if (is_taken) {
+    trial.rungs = j->rungs;
     *j = trial;
     j->runs = has_own_kernels ? &j->kernels : j->runs;
-    j->arena_before = arena;
+    j->rungs.is_streamed = true;
   }
+  j->rungs.arenas[rung] = arena;
   return code;
+}
+
+// `--stream auto`: with a capacity, only if the plan that is there does not fit. Then what other
+// means save is found, too.
+static cli_exit try_streams(job* j) {
+  bool has_capacity = j->request.capacity != STOW_NO_CAPACITY;
+  if (!j->request.choices.rewrite.streams || (has_capacity && cli_plan_fit(j->plan).fits)) {
+    return CLI_YES;
+  }
+  bool is_rewritten = j->graph != j->given;
+  j->rungs.arenas[is_rewritten ? CLI_REWRITTEN : CLI_ORDERED] = stow_plan_arena_size(j->plan);
+  if (has_capacity && is_rewritten) {
+    CLI_TRY(try_rung(j, CLI_ORDERED));
+  }
+  if (has_capacity && j->order == CLI_ORDER_AUTO) {
+    CLI_TRY(try_rung(j, CLI_GIVEN));
+  }
+  return try_rung(j, CLI_STREAMED);
 }
 
 stow_status cli_plan_job_prove(const cli_plan_job* j, stow_diag* diag) {
@@ -243,6 +267,7 @@ static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag)
                          .layout = j->layout,
                          .model = cli_source_is_model(&j->source) ? &j->source.model : NULL,
                          .order = j->order,
+                         .rungs = j->rungs,
                          .rewritten = j->graph == j->given ? NULL : j->rewritten,
                          .capacity = j->request.capacity != STOW_NO_CAPACITY,
                          .budget = j->budget,
