@@ -10,6 +10,7 @@ stow_status stowi_rewrite_norms(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_repeats(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_transposes(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_parts(stowi_rewrite_pass* pass);
+stow_status stowi_rewrite_splits(stowi_rewrite_pass* pass);  // of the rule `parts`
 stow_status stowi_rewrite_identities(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_cse(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_dead(stowi_rewrite_pass* pass);
