@@ -365,8 +365,8 @@ void stow_rewritten_destroy(stow_rewritten*);
 const stow_graph* stow_rewritten_graph(const stow_rewritten*);
 const stow_graph* stow_rewritten_fold_graph(const stow_rewritten*);
 void stow_rewritten_stamp(const stow_rewritten*, char*);
-size_t stow_rewritten_count(const stow_rewritten*, int);
-bool stow_rewrite_rule_find(stow_str, int*);
+size_t stow_rewritten_count(const stow_rewritten*, stow_rewrite_rule);
+bool stow_rewrite_rule_find(stow_str, stow_rewrite_rule*);
 stow_status stow_effects_create(const stow_graph*, stow_allocator, stow_diag*, stow_effects**);
 void stow_effects_destroy(stow_effects*);
 

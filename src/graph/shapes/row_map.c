@@ -199,7 +199,9 @@ static bool is_resized_to_size(const mapper* m, const stow_type* x) {
 static bool repeat(const mapper* m) {
   const stow_type* x = stow_shape_operand(m->call, 0);
   bool is_half = is_word(m, "coordinates", "half_pixel");
-  bool is_floor = is_word(m, "coordinates", "asymmetric") && is_word(m, "nearest_mode", "floor");
+  bool is_floor =
+      is_word(m, "coordinates", "asymmetric") &&
+      (is_word(m, "nearest_mode", "floor") || is_word(m, "nearest_mode", "ceil_if_smaller"));
   bool is_round = is_half && is_word(m, "nearest_mode", "round_prefer_floor");
   const stow_attr* axes = stow_shape_attr(m->call, "axes");
   read_whole(m, 1);
