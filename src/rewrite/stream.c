@@ -19,7 +19,7 @@
 #include "rewrite/rows.h"
 #include "rewrite/rules.h"
 
-#define MOST_PIECES 128  // of a run
+#define MOST_PIECES 384  // of a run
 #define WORTHWHILE 64    // less than this part of the peak is not worth another segment
 // About what an executor needs besides rows: for a call, and for each node.
 #define CALL_BYTES 2048
