@@ -39,7 +39,6 @@ typedef struct finder {
   const stow_graph* graph;
   stowi_rewrite_load load;
   stowi_rewrite_rows rows;
-  bool* is_outside;  // by root: it is in the bytes of an output
   uint64_t* loads;   // by step
   uint64_t* inputs;  // by step: bytes of those up to it
   uint64_t* lives;   // by step: bytes that were made before, and are needed then or later
@@ -66,24 +65,6 @@ static uint32_t steps_up_to(const stowi_rewrite_rows* rows, stow_node node) {
     high = is_up_to ? high : middle;
   }
   return low;
-}
-
-// What is computed in place, or built inside a concat, until it is an output is in its bytes from
-// the beginning. These may be outside the arena, so that they do not count (load.h).
-static void leave_out_outputs(finder* f) {
-  stowi_rewrite_load* load = &f->load;
-  stowi_rewrite_lives* lives = &load->lives;
-  for (stow_value value = lives->value_count; value-- > 0;) {
-    stow_node node = lives->ends[value];
-    bool is_taken = load->is_taken[value] && stow_graph_result_count(f->graph, node) != 0 &&
-                    f->is_outside[lives->roots[stow_graph_first_result(f->graph, node)]];
-    f->is_outside[value] = is_taken || f->is_outside[value];
-    for (stow_node at = stow_graph_producer(f->graph, value);
-         is_taken && at <= stowi_rewrite_last_step(load, value); ++at) {
-      load->at[at] -= lives->bytes[value];
-    }
-    lives->bytes[value] = is_taken ? 0 : lives->bytes[value];
-  }
 }
 
 // Inputs are there all the time, or outside the arena. Differences wrap around, and so do their
@@ -139,7 +120,8 @@ static stow_status cost(void* user, size_t first, size_t end, uint64_t limit, st
   uint64_t across = f->lives[begin] + CALL_BYTES + (uint64_t)FRAME_BYTES * (stop - begin);
   for (size_t i = 0; i < rows->results.count; ++i) {
     stow_value value = rows->results.data[i];
-    across = stowi_rewrite_add(across, f->is_outside[value] ? 0 : rows->values[value].bytes);
+    bool is_output = stowi_bits_has(&f->pass->facts.outputs, value);
+    across = stowi_rewrite_add(across, is_output ? 0 : rows->values[value].bytes);
   }
   if (across >= limit || rows->results.count == 0) {
     *out_bytes = rows->results.count == 0 ? UINT64_MAX : across;
@@ -309,10 +291,6 @@ static stow_status choose(finder* f, uint64_t limit) {
 
 static stow_status find_and_note(finder* f) {
   uint64_t floor, peak;
-  for (size_t i = 0; i < stow_graph_output_count(f->graph); ++i) {
-    f->is_outside[f->load.lives.roots[stow_graph_outputs(f->graph)[i]]] = true;
-  }
-  leave_out_outputs(f);
   find_lives(f);
   STOW_TRY(find_loads(f));
   STOW_TRY(find_runs(f, &floor));
@@ -330,18 +308,14 @@ static stow_status init(finder* f) {
   STOW_TRY(stowi_rewrite_load_init(&f->load, pass->graph, pass->allocator, pass->diag));
   STOW_TRY(
       stowi_rewrite_rows_init(&f->rows, pass->graph, &pass->facts, pass->allocator, pass->diag));
-  f->is_outside = STOWI_ARRAY_ZERO(pass->allocator, bool, f->rows.value_count);
   f->loads = STOWI_ARRAY_ZERO(pass->allocator, uint64_t, f->rows.step_count);
   f->lives = STOWI_ARRAY_ZERO(pass->allocator, uint64_t, (size_t)f->rows.step_count + 1);
   f->inputs = STOWI_ARRAY(pass->allocator, uint64_t, f->rows.step_count);
-  return stowi_need_memory(
-      f->is_outside != NULL && f->loads != NULL && f->lives != NULL && f->inputs != NULL,
-      pass->diag);
+  return stowi_need_memory(f->loads != NULL && f->lives != NULL && f->inputs != NULL, pass->diag);
 }
 
 static void end(finder* f) {
   stow_allocator allocator = f->pass->allocator;
-  STOWI_ARRAY_FREE(allocator, f->is_outside, f->rows.value_count);
   STOWI_ARRAY_FREE(allocator, f->loads, f->rows.step_count);
   STOWI_ARRAY_FREE(allocator, f->inputs, f->rows.step_count);
   STOWI_ARRAY_FREE(allocator, f->lives, (size_t)f->rows.step_count + 1);
