@@ -141,7 +141,7 @@ static bool may_begin(const finder* f, uint32_t step) {
   return !stowi_graph_is_elementwise(f->graph, f->rows.steps[step].node);
 }
 
-// How many bytes live at cut |i| of those that are allowed, or at the |nth| largest.
+// Cuts inside a run at which less than |most| bytes live.
 static size_t count_cuts(const finder* f, const run* r, uint64_t most) {
   size_t count = 0;
   for (uint32_t i = r->first + 1; i < r->end; ++i) {
@@ -150,7 +150,7 @@ static size_t count_cuts(const finder* f, const run* r, uint64_t most) {
   return count;
 }
 
-// Cuts where few bytes live are enough: those below the largest number that leaves a place for all.
+// The bytes below which there is room for all cuts: those with more cross are given up.
 static uint64_t find_most(const finder* f, const run* r) {
   uint64_t low = 0, high = UINT64_MAX;
   if (count_cuts(f, r, high) < MOST_PIECES) {
@@ -203,7 +203,6 @@ static stow_status find_runs(finder* f, uint64_t* out_floor) {
   return STOW_OK;
 }
 
-// Of all that is there, and of the steps of a run.
 static uint64_t peak_of(const uint64_t* loads, size_t count) {
   uint64_t peak = 0;
   for (size_t i = 0; i < count; ++i) {
