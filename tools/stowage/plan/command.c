@@ -208,14 +208,15 @@ static cli_exit try_rung(job* j, cli_rung rung) {
   cli_exit code = plan_rung(&trial, rung);
   bool is_planned = code == CLI_YES && trial.plan != NULL;
   uint64_t arena = is_planned ? stow_plan_arena_size(trial.plan) : 0;
-  bool is_taken = is_planned && rung == CLI_STREAMED && arena < stow_plan_arena_size(j->plan);
+  uint64_t before = stow_plan_arena_size(j->plan);
+  bool is_taken = is_planned && rung == CLI_STREAMED && arena < before;
   free_plan(is_taken ? j : &trial);
   j->search = trial.search;
   if (is_taken) {
     trial.rungs = j->rungs;
     *j = trial;
     j->runs = has_own_kernels ? &j->kernels : j->runs;
-    j->rungs.is_streamed = true;
+    j->rungs.before = before;
   }
   j->rungs.arenas[rung] = arena;
   return code;
@@ -228,12 +229,13 @@ static cli_exit try_streams(job* j) {
   if (!j->request.choices.rewrite.streams || (has_capacity && cli_plan_fit(j->plan).fits)) {
     return CLI_YES;
   }
-  bool is_rewritten = j->graph != j->given;
-  j->rungs.arenas[is_rewritten ? CLI_REWRITTEN : CLI_ORDERED] = stow_plan_arena_size(j->plan);
-  if (has_capacity && is_rewritten) {
+  bool is_ordered = j->order == CLI_ORDER_AUTO;
+  cli_rung here = j->graph != j->given ? CLI_REWRITTEN : is_ordered ? CLI_ORDERED : CLI_GIVEN;
+  j->rungs.arenas[here] = stow_plan_arena_size(j->plan);
+  if (has_capacity && is_ordered && here == CLI_REWRITTEN) {
     CLI_TRY(try_rung(j, CLI_ORDERED));
   }
-  if (has_capacity && j->order == CLI_ORDER_AUTO) {
+  if (has_capacity && here != CLI_GIVEN) {
     CLI_TRY(try_rung(j, CLI_GIVEN));
   }
   return try_rung(j, CLI_STREAMED);

@@ -252,8 +252,6 @@ static void print_rewritten(const stow_rewritten* rewritten, cli_output* output)
 
 // `streamed        31 nodes in 2 streams, 123 multiply-adds, none twice; 5493888 B less`
 static void print_streamed(const cli_summary* summary, cli_output* output) {
-  const uint64_t* arenas = summary->rungs.arenas;
-  uint64_t before = arenas[CLI_REWRITTEN] != 0 ? arenas[CLI_REWRITTEN] : arenas[CLI_ORDERED];
   stow_rewritten_info info = {.struct_size = sizeof info};
   char text[96];
   size_t column = LABEL_WIDTH;
@@ -266,7 +264,8 @@ static void print_streamed(const cli_summary* summary, cli_output* output) {
   snprintf(text, sizeof text, "%" PRIu64 " multiply-adds and elements", info.streamed_work);
   print_item(output, &column, text);
   print_item(output, &column, "none twice");
-  snprintf(text, sizeof text, "%" PRIu64 " B less", before - stow_plan_arena_size(summary->plan));
+  snprintf(text, sizeof text, "%" PRIu64 " B less",
+           summary->rungs.before - stow_plan_arena_size(summary->plan));
   print_item(output, &column, text);
   cli_print(output, "\n");
 }
@@ -334,11 +333,10 @@ static void print_sizes(const cli_summary* summary, cli_output* output) {
   if (summary->rewritten != NULL) {
     print_rewritten(summary->rewritten, output);
   }
-  if (summary->rungs.is_streamed) {
+  if (summary->rungs.before != 0) {
     print_streamed(summary, output);
   }
-  if (summary->capacity &&
-      summary->rungs.arenas[CLI_REWRITTEN] + summary->rungs.arenas[CLI_ORDERED] != 0) {
+  if (summary->capacity && summary->rungs.arenas[CLI_GIVEN] != 0) {
     print_rungs(&summary->rungs, output);
   }
   stow_moves moves = cli_plan_moves(plan);

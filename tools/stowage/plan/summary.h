@@ -16,7 +16,7 @@
 typedef enum cli_rung { CLI_GIVEN, CLI_ORDERED, CLI_REWRITTEN, CLI_STREAMED, CLI_RUNGS } cli_rung;
 typedef struct cli_rungs {
   uint64_t arenas[CLI_RUNGS];  // 0: not tried
-  bool is_streamed;            // the plan has rows that stream
+  uint64_t before;             // the arena without rows that stream; 0: none do
 } cli_rungs;
 
 typedef struct cli_summary {
