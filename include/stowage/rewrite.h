@@ -54,7 +54,8 @@ extern "C" {
   X(NORMS, "norms", "near: batch-norms and scales, as part of the weights before them")      \
   X(REPEATS, "repeats", "products of repeated matrices, which need them once")               \
   X(TRANSPOSES, "transposes", "transposes of which a part is read: the part is transposed")  \
-  X(PARTS, "parts", "parts of what is computed element by element, each by itself")
+  X(PARTS, "parts", "parts of what is computed element by element, each by itself")          \
+  X(STREAM, "stream", "images row by row, where the peak is; off by default")
 
 typedef enum stow_rewrite_rule {
 #define STOW_REWRITE_ENUM(name, text, summary) STOW_REWRITE_##name,
@@ -64,7 +65,7 @@ typedef enum stow_rewrite_rule {
 } stow_rewrite_rule;
 
 // Grows whenever a rule gives another graph than before: plans of rewritten graphs are then stale.
-#define STOW_REWRITE_VERSION 5
+#define STOW_REWRITE_VERSION 6
 
 static inline uint32_t stow_rewrite_bit(stow_rewrite_rule rule) { return UINT32_C(1) << rule; }
 // "?" past the end.
@@ -82,7 +83,7 @@ STOW_API bool stow_rewrite_rule_find(stow_str name, stow_rewrite_rule* out_rule)
 typedef struct stow_rewrite_options {
   size_t struct_size;  // written by stow_rewrite_options_init
   uint32_t off;        // rules that are not applied, as stow_rewrite_bit; 0: none; those
-                       // that are near, except STOW_REWRITE_QDQ
+                       // that are near, except STOW_REWRITE_QDQ, and STOW_REWRITE_STREAM
   double fold_limit;   // folding makes weights at most this many times as large: 1 to
                        // 1e9, rounded to thousandths; 2
 } stow_rewrite_options;
@@ -146,6 +147,8 @@ typedef struct stow_rewritten_info {
   uint64_t weights_after;
   uint64_t live_before;  // the most that other values need at the same time, in the graph's order,
   uint64_t live_after;   // without results in place and the like: what folding looks at
+  uint64_t streamed_nodes;  // nodes in `stream` nodes
+  uint64_t streamed_work;   // their multiply-adds, and elements of those that have none
 } stow_rewritten_info;
 // Fills |out_info|. STOW_ERR_INVALID_ARGUMENT if its |struct_size| is out of range.
 STOW_API stow_status stow_rewritten_describe(const stow_rewritten* rewritten,

@@ -229,7 +229,7 @@ class stow_exec_options(Sized):
 
 class stowi_request_rewrite(ctypes.Structure):
     _fields_ = [("is_given", c_bool), ("is_none", c_bool), ("off", c_uint32),
-                ("has_limit", c_bool), ("limit", c_double)]
+                ("has_limit", c_bool), ("limit", c_double), ("streams", c_bool)]
 
 
 class stowi_request_choices(ctypes.Structure):
@@ -366,6 +366,8 @@ void stow_rewritten_destroy(stow_rewritten*);
 const stow_graph* stow_rewritten_graph(const stow_rewritten*);
 const stow_graph* stow_rewritten_fold_graph(const stow_rewritten*);
 void stow_rewritten_stamp(const stow_rewritten*, char*);
+size_t stow_rewritten_count(const stow_rewritten*, stow_rewrite_rule);
+bool stow_rewrite_rule_find(stow_str, stow_rewrite_rule*);
 stow_status stow_effects_create(const stow_graph*, stow_allocator, stow_diag*, stow_effects**);
 void stow_effects_destroy(stow_effects*);
 
@@ -433,7 +435,8 @@ stow_status stow_exec_value(const stow_exec*, stow_value, stow_diag*, stow_tenso
 stow_status stow_exec_run(stow_exec*, stow_diag*);
 
 stow_status stowi_request_read_rewrite(const char*, stow_diag*, stowi_request_rewrite*);
-stow_rewrite_options stowi_request_rewrite_options(const stowi_request_rewrite*);
+stow_status stowi_request_read_stream(const char*, stow_diag*, stowi_request_rewrite*);
+stow_rewrite_options stowi_request_rewrite_options(const stowi_request_choices*, bool);
 bool stowi_request_has_kernels(const stowi_request_choices*, bool);
 bool stowi_request_rewrites(const stowi_request_choices*, bool);
 uint64_t stowi_request_least_row(const stowi_request_choices*, bool, bool);

@@ -49,9 +49,13 @@ class Job:
     is for runs, and has the plan made for the library's kernels.
     """
 
-    def __init__(self, source, options, threads=None):
+    def __init__(self, source, options, threads=None, streams=False):
         self.source = source
         self.choices = _choices(options)
+        # What this job is with rows that stream; None: nobody asked, or this is that.
+        self.streamed = None if streams or not self.choices.rewrite.streams else (
+            lambda: Job(source, options, threads, streams=True))
+        self.choices.rewrite.streams = streams
         self.prepared = self.prepare = self.rewritten = self.stamp = self.effects = None
         is_model, choices = source.is_model, ctypes.byref(self.choices)
         self.in_file = is_model or threads is not None
@@ -69,7 +73,8 @@ class Job:
             self.prepared, self.effects = self.effects_of(self.graph)
 
     def _rewrite(self):
-        options = lib.stowi_request_rewrite_options(ctypes.byref(self.choices.rewrite))
+        options = lib.stowi_request_rewrite_options(ctypes.byref(self.choices),
+                                                    self.source.is_model)
         self.rewritten = Handle(
             make(lib.stow_rewrite, self.source.graph, ctypes.byref(options), _c.heap,
                  where=self.source.label), lib.stow_rewritten_destroy, self.source.graph)
@@ -131,6 +136,12 @@ def _choices(options):
         found = diag()
         check(lib.stowi_request_read_rewrite(options["rewrite"].encode(), ctypes.byref(found),
                                              ctypes.byref(choices.rewrite)), found, "rewrite")
+    if options["stream"] is not None:
+        if not isinstance(options["stream"], str):
+            raise TypeError(f"stream: expected a string, not {options['stream']!r}")
+        found = diag()
+        check(lib.stowi_request_read_stream(options["stream"].encode(), ctypes.byref(found),
+                                            ctypes.byref(choices.rewrite)), found, "stream")
     if options["fold_limit"] is not None:
         choices.rewrite.has_limit = True
         choices.rewrite.limit = options["fold_limit"]
@@ -286,6 +297,21 @@ class Plan(Made, Picture):
         return make(lib.stow_picture_from_plan, ctypes.byref(picture), _c.heap)
 
 
+def plan_smallest(job, given):
+    """The job with the smaller arena, with rows that stream or without, and its plan. With a
+    capacity, rows stream only if nothing fits otherwise."""
+    plan = make_plan(job, given)
+    if job.streamed is None or (given["capacity"] is not None and plan.fits):
+        return job, plan
+    other = job.streamed()
+    rule = ctypes.c_int()
+    lib.stow_rewrite_rule_find(Borrowed("stream"), ctypes.byref(rule))
+    if lib.stow_rewritten_count(other.rewritten, rule) == 0:
+        return job, plan
+    streamed = make_plan(other, given)
+    return (other, streamed) if streamed.arena < plan.arena else (job, plan)
+
+
 def make_plan(job, given):
     """Plans a job and proves the plan."""
     options = plan_options(job, given)
@@ -332,6 +358,7 @@ class Options(TypedDict, total=False):
     pack: Optional[str]
     rewrite: Optional[str]
     fold_limit: Optional[float]
+    stream: Optional[str]
     reuse: bool
     in_place: bool
     elide_copies: bool
@@ -349,8 +376,8 @@ class Options(TypedDict, total=False):
 DEFAULTS: Dict[str, Any] = dict(
     preset="default", alignment=None, guard=None, capacity=None, strategy=None, nodes=None,
     time=None, order=None, order_margin=0, order_nodes=None, io=None, alias=None, weights=None,
-    kernels=None, pack=None, rewrite=None, fold_limit=None, reuse=True, in_place=True,
-    elide_copies=True, pitch=True, params=True, inputs=True, constants=True, f32_uniform=False,
+    kernels=None, pack=None, rewrite=None, fold_limit=None, stream=None, reuse=True,
+    in_place=True, elide_copies=True, pitch=True, params=True, inputs=True, constants=True, f32_uniform=False,
     pack_params=False, rules=(), start=None, progress=None)
 
 
@@ -388,6 +415,7 @@ def plan(model, *, bind=None, bind_rest=None, values=None, shapes=None, graph=No
     order      "auto" searches for another one, "given" does not
     kernels    whose scratch is planned: "stowage", "fastest", "none"
     rewrite    "none", "exact", "near", or a list such as "exact,-fold"
+    stream     "auto" computes images row by row where that makes the arena smaller, "off" does not
     weights    "file" or "arena"
     io         "keep", "consume" or "external"; or {value: policy}
     alias      {output: input} whose bytes it takes; one * in each stands for the same text
@@ -403,6 +431,6 @@ def plan(model, *, bind=None, bind_rest=None, values=None, shapes=None, graph=No
                          graph=graph)
     job = Job(source, given)
     if not source.has_ranges:
-        return make_plan(job, given)
+        return plan_smallest(job, given)[1]
     from .formulas import make_formula  # which needs Plan
     return make_formula(job, given)

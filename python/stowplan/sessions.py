@@ -15,7 +15,7 @@ from ._call import Borrowed, Error, Handle, call, check, diag, integer, make
 from ._sources import open_source
 from ._types import dtype_name, is_packed, numpy_dtype, shape_of, type_at
 from .formulas import FormulaPlan, make_formula
-from .plans import Job, Options, Plan, all_options, make_plan
+from .plans import Job, Options, Plan, all_options, plan_smallest
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -173,7 +173,7 @@ class Session:
     # Making
 
     def _plan(self, given):
-        plan = make_plan(self._job, given)
+        self._job, plan = plan_smallest(self._job, given)
         if not plan.fits:
             gave_up = plan.outcome == "gave up"
             raise Error(f"{self._job.source.label}: the arena needs {plan.arena} B, above the "

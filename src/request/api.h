@@ -21,6 +21,7 @@ typedef struct stowi_request_rewrite {
   uint32_t off;  // rules, as stow_rewrite_bit; if it is
   bool has_limit;
   double limit;  // stow_rewrite_options.fold_limit
+  bool streams;  // what computes images may stream
 } stowi_request_rewrite;
 
 // Reads `none`, `exact` or `near`, or a list that begins with one of these two or neither, of rules
@@ -30,8 +31,9 @@ STOWI_SHARED stow_status stowi_request_read_rewrite(const char* words, stow_diag
 // Reads the limit of folding, with at most three decimals. STOW_ERR_SYNTAX.
 STOWI_SHARED stow_status stowi_request_read_fold_limit(const char* number, stow_diag* diag,
                                                        stowi_request_rewrite* rewrite);
-STOWI_SHARED stow_rewrite_options
-stowi_request_rewrite_options(const stowi_request_rewrite* rewrite);
+// Reads `off` or `auto`: whether rows stream. STOW_ERR_SYNTAX.
+STOWI_SHARED stow_status stowi_request_read_stream(const char* word, stow_diag* diag,
+                                                   stowi_request_rewrite* rewrite);
 
 // ---------------------------------------------------------------------------------------------
 // Choices
@@ -72,6 +74,9 @@ STOWI_SHARED bool stowi_request_has_kernels(const stowi_request_choices* choices
 // Whether the graph is rewritten. Unless something is said, models are, for the library's kernels:
 // another executor runs the model as it is.
 STOWI_SHARED bool stowi_request_rewrites(const stowi_request_choices* choices, bool is_model);
+// How. If rows stream, they may in a graph that is not rewritten otherwise.
+STOWI_SHARED stow_rewrite_options
+stowi_request_rewrite_options(const stowi_request_choices* choices, bool is_model);
 // stow_plan_options.least_row: values may be pitched for the library's kernels, if those run the
 // plan, unless the preset follows another planner. |is_dense|: somebody asked for dense values.
 STOWI_SHARED uint64_t stowi_request_least_row(const stowi_request_choices* choices,

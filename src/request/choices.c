@@ -12,12 +12,29 @@ bool stowi_request_has_kernels(const stowi_request_choices* choices, bool is_mod
          (is_default && is_model && !stowi_request_follows_another(choices));
 }
 
-bool stowi_request_rewrites(const stowi_request_choices* choices, bool is_model) {
+static bool applies_rules(const stowi_request_choices* choices, bool is_model) {
   if (choices->rewrite.is_given) {
     return !choices->rewrite.is_none;
   }
   return is_model && stowi_request_has_kernels(choices, is_model) &&
          !stowi_request_follows_another(choices) && !choices->has_layout;
+}
+
+bool stowi_request_rewrites(const stowi_request_choices* choices, bool is_model) {
+  return choices->rewrite.streams || applies_rules(choices, is_model);
+}
+
+stow_rewrite_options stowi_request_rewrite_options(const stowi_request_choices* choices,
+                                                   bool is_model) {
+  const stowi_request_rewrite* rewrite = &choices->rewrite;
+  uint32_t stream = stow_rewrite_bit(STOW_REWRITE_STREAM);
+  stow_rewrite_options options;
+  stow_rewrite_options_init(&options);
+  options.off = rewrite->is_given ? rewrite->off : options.off;
+  options.off = applies_rules(choices, is_model) ? options.off | stream : UINT32_MAX;
+  options.off &= rewrite->streams ? ~stream : UINT32_MAX;
+  options.fold_limit = rewrite->has_limit ? rewrite->limit : options.fold_limit;
+  return options;
 }
 
 uint64_t stowi_request_least_row(const stowi_request_choices* choices, bool has_kernels,

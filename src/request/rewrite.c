@@ -84,10 +84,10 @@ stow_status stowi_request_read_fold_limit(const char* number, stow_diag* diag,
   return STOW_OK;
 }
 
-stow_rewrite_options stowi_request_rewrite_options(const stowi_request_rewrite* rewrite) {
-  stow_rewrite_options options;
-  stow_rewrite_options_init(&options);
-  options.off = rewrite->is_given ? rewrite->off : options.off;
-  options.fold_limit = rewrite->has_limit ? rewrite->limit : options.fold_limit;
-  return options;
+stow_status stowi_request_read_stream(const char* word, stow_diag* diag,
+                                      stowi_request_rewrite* rewrite) {
+  rewrite->streams = strcmp(word, "auto") == 0;
+  return rewrite->streams || strcmp(word, "off") == 0
+             ? STOW_OK
+             : stowi_fail(diag, STOW_ERR_SYNTAX, "unknown '%s'; expected off or auto", word);
 }

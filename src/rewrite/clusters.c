@@ -374,11 +374,7 @@ static stow_status fuse(stowi_rewrite_pass* pass, const cluster* c) {
   return stowi_rewrite_fire(pass, nodes, c->count);
 }
 
-static stow_status find_and_fuse(finder* f) {
-  uint64_t before = stowi_rewrite_load_peak(&f->load);
-  for (stow_node node = stow_graph_node_count(f->graph); node-- > 0;) {
-    STOW_TRY(visit(f, node));
-  }
+static stow_status fuse_all(finder* f, uint64_t before) {
   if (f->takes_weights) {
     keep_at_peak(f, before);
   }
@@ -388,20 +384,42 @@ static stow_status find_and_fuse(finder* f) {
   return STOW_OK;
 }
 
+// Finds clusters; the loads are then those with them.
+static stow_status find(finder* f) {
+  uint32_t count = stow_graph_node_count(f->graph);
+  f->place = STOWI_ARRAY_ZERO(f->pass->allocator, uint32_t, count);
+  STOW_TRY(stowi_need_memory(f->place != NULL, f->pass->diag));
+  for (stow_node node = count; node-- > 0;) {
+    STOW_TRY(visit(f, node));
+  }
+  return STOW_OK;
+}
+
+static void end(finder* f) {
+  STOWI_ARRAY_FREE(f->pass->allocator, f->place, stow_graph_node_count(f->graph));
+  STOWI_VEC_FREE(f->pass->allocator, &f->clusters);
+}
+
 static stow_status run(stowi_rewrite_pass* pass, bool takes_weights) {
   finder f = {.pass = pass, .graph = pass->graph, .takes_weights = takes_weights};
-  uint32_t count = stow_graph_node_count(pass->graph);
   stow_status status = stowi_rewrite_load_init(&f.load, pass->sized, pass->allocator, pass->diag);
-  f.place = STOWI_ARRAY_ZERO(pass->allocator, uint32_t, count);
   if (status == STOW_OK) {
-    status = stowi_need_memory(f.place != NULL, pass->diag);
+    uint64_t before = stowi_rewrite_load_peak(&f.load);
+    status = find(&f);
+    status = status == STOW_OK ? fuse_all(&f, before) : status;
   }
-  if (status == STOW_OK) {
-    status = find_and_fuse(&f);
-  }
-  STOWI_ARRAY_FREE(pass->allocator, f.place, count);
-  STOWI_VEC_FREE(pass->allocator, &f.clusters);
+  end(&f);
   stowi_rewrite_load_free(&f.load);
+  return status;
+}
+
+stow_status stowi_rewrite_add_clusters(stowi_rewrite_pass* pass, stowi_rewrite_load* load) {
+  finder f = {.pass = pass, .graph = pass->graph, .load = *load};
+  size_t nodes = pass->nodes.count;
+  stow_status status = find(&f);
+  pass->nodes.count = nodes;
+  *load = f.load;
+  end(&f);
   return status;
 }
 

@@ -14,7 +14,7 @@ stow_value stowi_rewrite_maker_find(const stowi_rewrite_maker* maker, stow_value
   stow_node node = stow_graph_producer(maker->graph, value);
   for (size_t i = 0; i < maker->count; ++i) {
     if (maker->nodes[i] == node) {
-      return maker->made[i];
+      return maker->made[i] + (value - stow_graph_first_result(maker->graph, node));
     }
   }
   for (size_t i = 0; i < maker->inputs.count; ++i) {
@@ -37,11 +37,26 @@ stow_status stowi_rewrite_maker_input(stowi_rewrite_maker* maker, stow_value val
   return STOW_OK;
 }
 
-stow_call* stowi_rewrite_maker_begin(stowi_rewrite_maker* maker, size_t i, const stow_type* type) {
+stow_call* stowi_rewrite_maker_begin(stowi_rewrite_maker* maker, size_t i, const stow_type* types) {
   stow_call* call = stow_graph_begin(maker->function, stow_graph_op(maker->graph, maker->nodes[i]));
-  stow_call_result_type(call, type);
+  for (size_t k = 0; k < stow_graph_result_count(maker->graph, maker->nodes[i]); ++k) {
+    stow_call_result_type(call, &types[k]);
+  }
   maker->made[i] = stow_graph_value_count(maker->function);
   return call;
+}
+
+// Of a `stream` node there is one for each result.
+static stow_status add_outputs(stowi_rewrite_maker* m) {
+  size_t count = m->streams ? m->change->count : 0;
+  STOW_TRY(m->streams ? STOW_OK
+                      : stow_graph_add_output(m->function, m->made[m->count - 1], m->pass->diag));
+  for (size_t k = 0; k < count; ++k) {
+    stow_value value = stowi_rewrite_result(m->pass, m->change, k);
+    STOW_TRY(
+        stow_graph_add_output(m->function, stowi_rewrite_maker_find(m, value, 0), m->pass->diag));
+  }
+  return STOW_OK;
 }
 
 static stow_status fill(stowi_rewrite_maker* m) {
@@ -49,7 +64,7 @@ static stow_status fill(stowi_rewrite_maker* m) {
   STOW_TRY(stowi_need_memory(m->rows != STOW_DIM_INVALID, m->pass->diag));
   m->inputs.count = 0;
   STOW_TRY(m->fill(m));
-  return stow_graph_add_output(m->function, m->made[m->count - 1], m->pass->diag);
+  return add_outputs(m);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -175,15 +190,17 @@ static void add_counts(const stowi_rewrite_maker* m, stow_call* call) {
   stow_call_attr_int(call, "rows", product(type, m->first_row, m->end_row));
 }
 
-static stow_status add_call(stowi_rewrite_maker* m, const stowi_rewrite_change* change,
-                            const char* name) {
-  stow_call* call = stowi_rewrite_begin(m->pass, change, STOW_OP_BLOCKS);
+static stow_status add_call(stowi_rewrite_maker* m, const char* name) {
+  stow_call* call =
+      stowi_rewrite_begin(m->pass, m->change, m->streams ? STOW_OP_STREAM : STOW_OP_BLOCKS);
   for (size_t i = 0; i < m->inputs.count; ++i) {
     stow_call_operand(call, stowi_graph_copier_mapped(&m->pass->copier, m->inputs.data[i].value));
   }
   stow_call_attr_string(call, "function", stow_str_of(name));
-  add_counts(m, call);
-  STOW_TRY(add_divide(m, call));
+  if (!m->streams) {
+    add_counts(m, call);
+    STOW_TRY(add_divide(m, call));
+  }
   STOW_TRY(add_names(m, call));
   return stow_call_finish(call, m->pass->diag, NULL);
 }
@@ -193,6 +210,7 @@ stow_status stowi_rewrite_maker_add(stowi_rewrite_maker* maker,
   stow_allocator allocator = maker->pass->allocator;
   char name[NAME_SIZE + 16];
   maker->graph = maker->pass->graph;
+  maker->change = change;
   size_t expressions = stowi_graph_dims_expr_count(stow_graph_dims(maker->graph));
   maker->made = STOWI_ARRAY(allocator, stow_value, maker->count);
   maker->memo = STOWI_ARRAY(allocator, stow_dim, expressions);
@@ -202,7 +220,7 @@ stow_status stowi_rewrite_maker_add(stowi_rewrite_maker* maker,
     status = find_function(maker, name, sizeof(name));
   }
   if (status == STOW_OK) {
-    status = add_call(maker, change, name);
+    status = add_call(maker, name);
   }
   stow_graph_destroy(maker->function);
   STOWI_ARRAY_FREE(allocator, maker->made, maker->count);

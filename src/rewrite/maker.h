@@ -1,5 +1,6 @@
-// A function in the making, for a `blocks` node in the place of several nodes. Names and order of
-// its values depend on nothing but what it computes, so that nodes that compute the same share one.
+// A function in the making, for a `blocks` or `stream` node in the place of several nodes. Names
+// and order of its values depend on nothing but what it computes, so that nodes that compute the
+// same share one.
 #ifndef STOWAGE_SRC_REWRITE_MAKER_H_
 #define STOWAGE_SRC_REWRITE_MAKER_H_
 
@@ -19,15 +20,17 @@ struct stowi_rewrite_maker {
   const stow_graph* graph;  // of the pass
   const stow_node* nodes;   // that become one, ascending; the last one makes the result
   size_t count;
+  bool streams;  // it is a `stream` node, with the results of its change; otherwise:
   // Groups are the dims [0, groups) of the result, rows [first_row, end_row).
   uint32_t groups, first_row, end_row;
   // Adds the nodes to |function|, after inputs for what they read from outside.
   stow_status (*fill)(stowi_rewrite_maker* maker);
   const void* user;  // for |fill|
+  const stowi_rewrite_change* change;
   stow_graph* function;
   stow_dim rows;     // its symbol
   stow_dim* memo;    // by expression of the graph: that of the function
-  stow_value* made;  // by node: its result in the function
+  stow_value* made;  // by node: its first result in the function
   STOWI_VEC(stowi_rewrite_input) inputs;
 };
 
@@ -39,9 +42,9 @@ stow_status stowi_rewrite_maker_input(stowi_rewrite_maker* maker, stow_value val
                                       const stow_type* type, int64_t divide);
 // |dim| of the graph as one of the function.
 stow_dim stowi_rewrite_maker_dim(stowi_rewrite_maker* maker, stow_dim dim);
-// Begins node |i|, whose result has |type|. Operands and attributes are missing; finish it with
+// Begins node |i|, whose results have |types|. Operands and attributes are missing; finish it with
 // stow_call_finish.
-stow_call* stowi_rewrite_maker_begin(stowi_rewrite_maker* maker, size_t i, const stow_type* type);
+stow_call* stowi_rewrite_maker_begin(stowi_rewrite_maker* maker, size_t i, const stow_type* types);
 
 // Makes the function, or finds one that is the same, and adds the node of |change|.
 stow_status stowi_rewrite_maker_add(stowi_rewrite_maker* maker, const stowi_rewrite_change* change);

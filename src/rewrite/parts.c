@@ -602,7 +602,7 @@ static stow_status visit_all(finder* f) {
   return STOW_OK;
 }
 
-stow_status stowi_rewrite_parts(stowi_rewrite_pass* pass) {
+static stow_status find_and_move(stowi_rewrite_pass* pass) {
   finder f = {.pass = pass, .graph = pass->graph};
   uint32_t values = stow_graph_value_count(pass->graph), nodes = stow_graph_node_count(pass->graph);
   f.firsts = STOWI_ARRAY(pass->allocator, stow_node, values);
@@ -621,4 +621,10 @@ stow_status stowi_rewrite_parts(stowi_rewrite_pass* pass) {
   STOWI_ARRAY_FREE(pass->allocator, f.is_used, nodes);
   stowi_rewrite_load_free(&f.load);
   return status;
+}
+
+// Splits come first: what they leave is looked at in the next round.
+stow_status stowi_rewrite_parts(stowi_rewrite_pass* pass) {
+  STOW_TRY(stowi_rewrite_splits(pass));
+  return pass->fired != 0 ? STOW_OK : find_and_move(pass);
 }

@@ -65,6 +65,7 @@ void stowi_rewrite_pass_free(stowi_rewrite_pass* pass) {
   STOWI_ARRAY_FREE(pass->allocator, pass->is_folded, stow_graph_node_count(pass->graph));
   STOWI_VEC_FREE(pass->allocator, &pass->changes);
   STOWI_VEC_FREE(pass->allocator, &pass->nodes);
+  STOWI_VEC_FREE(pass->allocator, &pass->results);
   stowi_rewrite_facts_free(&pass->facts);
   stow_graph_destroy(pass->bound);
 }
@@ -188,11 +189,16 @@ static stow_str name_of(const void* user, stow_value value) {
   return stow_graph_value_name(pass->graph, pass->named[value]);
 }
 
+stow_value stowi_rewrite_result(const stowi_rewrite_pass* pass, const stowi_rewrite_change* change,
+                                size_t k) {
+  return change->is_listed ? pass->results.data[change->first + k] : change->first + (stow_value)k;
+}
+
 stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_change* change,
                                stow_op op) {
   stow_call* call = stow_graph_begin(pass->copier.into, op);
   for (size_t k = 0; k < change->count; ++k) {
-    stow_value value = change->first + (stow_value)k;
+    stow_value value = stowi_rewrite_result(pass, change, k);
     stow_type type = stowi_graph_copier_type(&pass->copier, value);
     stow_call_result_type(call, &type);
     stow_call_name(call, k, name_of(pass, value));
@@ -279,7 +285,9 @@ static void number_values(stowi_rewrite_pass* pass) {
   for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
     while (next_change(pass, node, &at, &change)) {
       next += (stow_value)change->before;
-      number_results(pass, change->first, change->count, &next);
+      for (size_t k = 0; k < change->count; ++k) {
+        pass->copier.map[stowi_rewrite_result(pass, change, k)] = next++;
+      }
     }
     if (!pass->is_dropped[node]) {
       number_results(pass, stow_graph_first_result(graph, node),

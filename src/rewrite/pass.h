@@ -22,6 +22,7 @@ struct stowi_rewrite_change {
   size_t before;     // values that it adds before its results
   stow_value first;  // its results are those of the old graph from |first| on, |count| of them
   size_t count;
+  bool is_listed;  // results are in the pass's list instead, from |first| on
   // Adds nodes, with regions or without, to the copier's graph. |stowi_rewrite_begin| helps.
   stow_status (*add)(stowi_rewrite_pass* pass, const stowi_rewrite_change* change);
   stow_value operand;           // for |add|
@@ -47,6 +48,7 @@ struct stowi_rewrite_pass {
   bool* is_folded;      // by node: moved into the fold graph; NULL: none is
   STOWI_VEC(stowi_rewrite_change) changes;
   STOWI_VEC(stow_node) nodes;  // for |add|: what changes are about
+  STOWI_VEC(stow_value) results;
   size_t fired;
   stowi_graph_copier copier;  // while building
 };
@@ -75,6 +77,9 @@ stow_status stowi_rewrite_change_at(stowi_rewrite_pass* pass, const stowi_rewrit
 // Operands and attributes are missing; finish it with stow_call_finish.
 stow_call* stowi_rewrite_begin(stowi_rewrite_pass* pass, const stowi_rewrite_change* change,
                                stow_op op);
+// The value of the old graph that result |k| of a change is.
+stow_value stowi_rewrite_result(const stowi_rewrite_pass* pass, const stowi_rewrite_change* change,
+                                size_t k);
 // Whether |node| only gives its operand 0 other dims.
 bool stowi_rewrite_is_reshape(const stow_graph* graph, stow_node node);
 // Of a transpose: where each dim of the result comes from.

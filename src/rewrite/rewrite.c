@@ -28,6 +28,7 @@ static const rule_row rules[] = {
     {STOW_REWRITE_CSE, stowi_rewrite_cse, true, true, false},
     {STOW_REWRITE_DEAD, stowi_rewrite_dead, false, true, false},
     {STOW_REWRITE_FOLD, stowi_rewrite_fold, false, false, false},
+    {STOW_REWRITE_STREAM, stowi_rewrite_streams, false, false, false},
     {STOW_REWRITE_BLOCKS, stowi_rewrite_clusters, false, false, false},
     {STOW_REWRITE_PRODUCTS, stowi_rewrite_products, false, false, false},
     {STOW_REWRITE_COLUMNS, stowi_rewrite_columns, false, false, false},
@@ -70,8 +71,9 @@ bool stow_rewrite_rule_is_near(stow_rewrite_rule rule) {
 }
 
 void stow_rewrite_options_defaults(stow_rewrite_options* options) {
-  static const stow_rewrite_options defaults = {.off = UINT32_C(1) << STOW_REWRITE_NORMS,
-                                                .fold_limit = 2.0};
+  static const stow_rewrite_options defaults = {
+      .off = UINT32_C(1) << STOW_REWRITE_NORMS | UINT32_C(1) << STOW_REWRITE_STREAM,
+      .fold_limit = 2.0};
   stowi_init_struct(options, &defaults, sizeof(defaults));
 }
 

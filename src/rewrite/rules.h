@@ -10,10 +10,12 @@ stow_status stowi_rewrite_norms(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_repeats(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_transposes(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_parts(stowi_rewrite_pass* pass);
+stow_status stowi_rewrite_splits(stowi_rewrite_pass* pass);  // of the rule `parts`
 stow_status stowi_rewrite_identities(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_cse(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_dead(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_fold(stowi_rewrite_pass* pass);
+stow_status stowi_rewrite_streams(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_columns(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_clusters(stowi_rewrite_pass* pass);
 stow_status stowi_rewrite_products(stowi_rewrite_pass* pass);

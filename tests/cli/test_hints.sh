@@ -45,7 +45,7 @@ END
 honest 1 "$work/q.stow" "--kernels stowage --rewrite exact"
 honest 2 "$work/q.stow" "--kernels stowage --rewrite near"
 
-honest 1 "$examples/digits.onnx"
+honest 2 "$examples/digits.onnx"
 honest 1 "$examples/digits.onnx" "--kernels none --order given"
 honest 3 "$examples/digits.onnx" "--kernels fastest"
 honest 1 "$examples/encoder.onnx" "--bind batch=1,length=32"
@@ -86,7 +86,7 @@ says_not "cache=consume"
 says_not "--io consume"
 
 # None
-run plan "$examples/digits.onnx" --io consume
+run plan "$examples/digits.onnx" --io consume --stream auto
 expect 0 NothingHelps
 says_not "hints: "
 run plan "$examples/digits.onnx" --hints never
@@ -144,7 +144,7 @@ same "$work/first" "$out"
 # Pictures
 run view "$examples/digits.onnx" --format json
 expect 0 PicturesHaveHints
-says '"hints":[{"change":"--io image=consume","arena":31360}]'
+says '"hints":[{"change":"--stream auto","arena":15552},{"change":"--io image=consume","arena":31360}]'
 run view "$examples/digits.onnx" -o "$work/digits.html"
 expect 0 PagesToo
 name=PagesToo

@@ -35,7 +35,7 @@ diff "$work/example.c" "$source/examples/run_model.c"
 mkdir "$work/models"
 cp -r "$source/examples" "$work/models"
 sed -n '/^## ONNX models/,/^## /s/^    \(stowage .*[^ ]\)  *# .*$/\1/p' "$source/README.md" >"$work/commands"
-[ "$(wc -l <"$work/commands")" -eq 7 ] || { echo "README.md: expected 7 commands for models"; exit 1; }
+[ "$(wc -l <"$work/commands")" -eq 8 ] || { echo "README.md: expected 8 commands for models"; exit 1; }
 PATH=$build/tools/stowage:$PATH
 while read -r line; do
   expected=0

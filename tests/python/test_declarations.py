@@ -73,7 +73,7 @@ class Declarations(unittest.TestCase):
 
 
 ENUMS = {"stow_status", "stow_outcome", "stow_picture_format", "stow_dtype", "stow_preset",
-         "stow_plan_format", "stow_io_policy"}
+         "stow_plan_format", "stow_io_policy", "stow_rewrite_rule"}
 
 if __name__ == "__main__":
     unittest.main()

@@ -19,6 +19,9 @@ CASES = [
     ("examples/digits.onnx", ["--kernels", "none", "--order", "given"],
      {"kernels": "none", "order": "given"}),
     ("examples/digits.onnx", ["--preset", "rlx"], {"preset": "rlx"}),
+    ("examples/digits.onnx", ["--stream", "auto"], {"stream": "auto"}),
+    ("examples/digits.onnx", ["--stream", "auto", "--capacity", "64KiB"],
+     {"stream": "auto", "capacity": 65536}),
     ("examples/digits.onnx",
      ["--rewrite", "none", "--io", "consume", "--weights", "arena", "--align", "32"],
      {"rewrite": "none", "io": "consume", "weights": "arena", "alignment": 32}),
@@ -140,6 +143,7 @@ class Plans(unittest.TestCase):
         self.assertEqual((caught.exception.status, caught.exception.line), ("syntax error", 3))
         for message, options in (("unknown value 'x'", {"io": {"x": "keep"}}),
                                  ("expected none, exact or near", {"rewrite": "x"}),
+                                 ("expected off or auto", {"stream": "x"}),
                                  ("unknown output 'x'", {"alias": {"x": "image"}})):
             self.assertRaisesRegex(stow.Error, message, stow.plan, "examples/digits.onnx",
                                    **options)

@@ -100,7 +100,8 @@ class Sessions(unittest.TestCase):
                  ("examples/encoder.onnx", {"batch": 2, "length": 16}, {"tokens": tokens((2, 16))}))
         for model, bind, inputs in cases:
             expected = self.run_command(model, inputs)
-            for options in ({}, {"io": "keep"}, {"threads": 2}, {"rewrite": "none"}):
+            for options in ({}, {"io": "keep"}, {"threads": 2}, {"rewrite": "none"},
+                            {"stream": "auto"}):
                 outputs = stow.Session(model, bind=bind, **options).run(inputs)
                 self.assertEqual(outputs.keys(), expected.keys())
                 for name, array in outputs.items():

@@ -79,22 +79,40 @@ TEST(WeightsInTheArenaAreNotPacked) {
 static uint32_t rules_off(const char* words) {
   stowi_request_rewrite rewrite = {0};
   CHECK(stowi_request_read_rewrite(words, NULL, &rewrite) == STOW_OK);
-  return stowi_request_rewrite_options(&rewrite).off;
+  uint32_t off =
+      stowi_request_rewrite_options(&(stowi_request_choices){.rewrite = rewrite}, true).off;
+  CHECK((off & stow_rewrite_bit(STOW_REWRITE_STREAM)) != 0);
+  return off & ~stow_rewrite_bit(STOW_REWRITE_STREAM);
 }
 
 TEST(WordsChooseRules) {
   stowi_request_rewrite rewrite = {0};
   stow_rewrite_options defaults;
   stow_rewrite_options_init(&defaults);
-  CHECK(stowi_request_rewrite_options(&rewrite).off == defaults.off);
+  stowi_request_choices choices = {.rewrite = rewrite};
+  CHECK(stowi_request_rewrite_options(&choices, true).off == defaults.off);
   CHECK(rules_off("near") == 0);
   CHECK(rules_off("exact") ==
         (stow_rewrite_bit(STOW_REWRITE_QDQ) | stow_rewrite_bit(STOW_REWRITE_NORMS)));
-  CHECK(rules_off("-cse") == (defaults.off | stow_rewrite_bit(STOW_REWRITE_CSE)));
+  CHECK(rules_off("-cse") ==
+        (stow_rewrite_bit(STOW_REWRITE_NORMS) | stow_rewrite_bit(STOW_REWRITE_CSE)));
   CHECK(rules_off("near,-cse,-fold") ==
         (stow_rewrite_bit(STOW_REWRITE_CSE) | stow_rewrite_bit(STOW_REWRITE_FOLD)));
   CHECK(stowi_request_read_rewrite("none", NULL, &rewrite) == STOW_OK && rewrite.is_none);
   CHECK(!stowi_request_rewrites(&(stowi_request_choices){.rewrite = rewrite}, true));
+}
+
+TEST(RowsStreamIfThatIsAsked) {
+  stowi_request_choices choices = {.preset = STOW_PRESET_DEFAULT};
+  uint32_t stream = stow_rewrite_bit(STOW_REWRITE_STREAM);
+  CHECK(stowi_request_read_stream("auto", NULL, &choices.rewrite) == STOW_OK);
+  CHECK((stowi_request_rewrite_options(&choices, true).off & stream) == 0);
+  CHECK(stowi_request_rewrites(&choices, false));
+  CHECK(stowi_request_rewrite_options(&choices, false).off == ~stream);
+  CHECK(stowi_request_read_stream("off", NULL, &choices.rewrite) == STOW_OK);
+  CHECK((stowi_request_rewrite_options(&choices, true).off & stream) != 0);
+  CHECK(!stowi_request_rewrites(&choices, false));
+  CHECK(stowi_request_read_stream("4", NULL, &choices.rewrite) == STOW_ERR_SYNTAX);
 }
 
 TEST(UnknownWordsAreNamed) {

@@ -57,6 +57,36 @@ TEST(RowsOfATableAreConverted) {
            "}\n");
 }
 
+// Boxes and classes of two scales.
+TEST(PartsThatAreSplitAgainArePutTogetherAlone) {
+  REWRITES(
+      STOW_REWRITE_PARTS,
+      "graph @g {\n"
+      "  %0 = input \"b0\" : f32[1, 4, 32, 32]\n"
+      "  %1 = input \"c0\" : f32[1, 8, 32, 32]\n"
+      "  %2 = input \"b1\" : f32[1, 4, 256]\n"
+      "  %3 = input \"c1\" : f32[1, 8, 256]\n"
+      "  %4 = concat(%0, %1) {axis = 1} : f32[1, 12, 32, 32]\n"
+      "  %5 = concat(%2, %3) {axis = 1} : f32[1, 12, 256]\n"
+      "  %6 = reshape(%4) : f32[1, 12, 1024]\n"
+      "  %7 = concat(%6, %5) {axis = 2} : f32[1, 12, 1280]\n"
+      "  %8 \"boxes\", %9 \"classes\" = split(%7) {axis = -2, sizes = [4, 8]} : f32[1, 4, 1280], "
+      "f32[1, 8, 1280]\n"
+      "  %10 = softmax(%8) {axis = 1} : f32[1, 4, 1280]\n"
+      "  return %10, %9\n}\n",
+      "graph @g {\n"
+      "  %0 = input \"b0\" : f32[1, 4, 32, 32]\n"
+      "  %1 = input \"c0\" : f32[1, 8, 32, 32]\n"
+      "  %2 = input \"b1\" : f32[1, 4, 256]\n"
+      "  %3 = input \"c1\" : f32[1, 8, 256]\n"
+      "  %4 = reshape(%0) : f32[1, 4, 1024]\n"
+      "  %5 = reshape(%1) : f32[1, 8, 1024]\n"
+      "  %6 \"classes\" = concat(%5, %3) {axis = 2} : f32[1, 8, 1280]\n"
+      "  %7 \"boxes\" = concat(%4, %2) {axis = 2} : f32[1, 4, 1280]\n"
+      "  %8 = softmax(%7) {axis = 1} : f32[1, 4, 1280]\n"
+      "  return %8, %6\n}\n");
+}
+
 #define CACHE                                          \
   "graph @g {\n  %0 = input \"past\" : f16[256, 64]\n" \
   "  %1 = input \"new\" : f16[1, 64]\n"                \

@@ -492,13 +492,13 @@ TEST(StampsSayHowAGraphWasRewritten) {
   char stamp[STOW_REWRITE_STAMP_SIZE];
   stow_rewritten_stamp(r, stamp);
   CHECK_TEXT(stamp,
-             "v5 identities=1 cse=off dead=1 fold=0 blocks=0 products=0 columns=0 qdq=0 norms=off "
-             "repeats=0 transposes=0 parts=0 fold_limit=1.25");
+             "v6 identities=1 cse=off dead=1 fold=0 blocks=0 products=0 columns=0 qdq=0 norms=off "
+             "repeats=0 transposes=0 parts=0 stream=off fold_limit=1.25");
   CHECK(stow_rewrite_read_stamp(stow_str_of(stamp), NULL, &read) == STOW_OK);
   CHECK_U64(read.off, options.off);
   CHECK(read.fold_limit == options.fold_limit);
-  CHECK(stow_rewrite_read_stamp(stow_str_of("v5 norms=3 qdq=off"), NULL, &read) == STOW_OK);
-  CHECK_U64(read.off, stow_rewrite_bit(STOW_REWRITE_QDQ));
+  CHECK(stow_rewrite_read_stamp(stow_str_of("v6 norms=3 qdq=off"), NULL, &read) == STOW_OK);
+  CHECK_U64(read.off, stow_rewrite_bit(STOW_REWRITE_QDQ) | stow_rewrite_bit(STOW_REWRITE_STREAM));
   stow_rewritten_destroy(r);
   stow_module_destroy(module);
 }
@@ -508,15 +508,15 @@ TEST(OtherStampsAreRefused) {
                                       "v",
                                       "x1",
                                       "1 cse=1",
-                                      "v5 cse",
-                                      "v5 cse=",
-                                      "v5 cse=many",
-                                      "v5 magic=1",
-                                      "v5 fold_limit=0.5",
-                                      "v5 fold_limit=1.2345",
-                                      "v5 fold_limit=2.",
-                                      "v5 fold_limit=2000000000",
-                                      "v5  cse=1"};
+                                      "v6 cse",
+                                      "v6 cse=",
+                                      "v6 cse=many",
+                                      "v6 magic=1",
+                                      "v6 fold_limit=0.5",
+                                      "v6 fold_limit=1.2345",
+                                      "v6 fold_limit=2.",
+                                      "v6 fold_limit=2000000000",
+                                      "v6  cse=1"};
   stow_rewrite_options options;
   stow_diag diag;
   stow_rewrite_options_init(&options);
@@ -526,7 +526,7 @@ TEST(OtherStampsAreRefused) {
     test_check(status == STOW_ERR_SYNTAX, __FILE__, __LINE__, "'%s': %d", texts[i], (int)status);
   }
   CHECK(stow_rewrite_read_stamp(stow_str_of("v9 cse=1"), &diag, &options) == STOW_ERR_STALE_PLAN);
-  CHECK_TEXT(diag.message, "the graph was rewritten by version 9 of the rules; this is version 5");
+  CHECK_TEXT(diag.message, "the graph was rewritten by version 9 of the rules; this is version 6");
 }
 
 TEST(StructsOfOlderCallersAreFilledAsFarAsTheyGo) {
@@ -536,7 +536,7 @@ TEST(StructsOfOlderCallersAreFilledAsFarAsTheyGo) {
                    CHECK(stow_rewritten_describe(r, out) == STOW_OK));
   CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t), stow_rewrite_options_defaults(out));
   CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t),
-                   CHECK(stow_rewrite_read_stamp(stow_str_of("v5"), NULL, out) == STOW_OK));
+                   CHECK(stow_rewrite_read_stamp(stow_str_of("v6"), NULL, out) == STOW_OK));
   stow_rewritten_destroy(r);
   stow_module_destroy(module);
 }
@@ -557,7 +557,8 @@ TEST(NearRulesAreOffUnlessTheModelIsQuantised) {
   stow_rewrite_options_init(&options);
   for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
     stow_rewrite_rule rule = (stow_rewrite_rule)i;
-    bool is_off = stow_rewrite_rule_is_near(rule) && rule != STOW_REWRITE_QDQ;
+    bool is_off = (stow_rewrite_rule_is_near(rule) && rule != STOW_REWRITE_QDQ) ||
+                  rule == STOW_REWRITE_STREAM;
     CHECK((options.off & stow_rewrite_bit(rule)) == (is_off ? stow_rewrite_bit(rule) : 0));
   }
   CHECK(stow_rewrite_rule_is_near(STOW_REWRITE_QDQ));

@@ -142,23 +142,56 @@ static bool is_word(const mapper* m, const char* name, const char* text) {
          stow_str_equal(attr->s, stow_str_of(text));
 }
 
+// By the attribute, or an operand whose elements are known.
+static bool read_pads(const mapper* m) {
+  const stow_attr* pads = stow_shape_attr(m->call, "pads");
+  bool is_operand = stow_shape_operand(m->call, 2) != NULL;
+  bool fits = is_operand ? stow_shape_operand(m->call, 2)->dims[0] == 2 * RANK
+                         : pads != NULL && pads->count == 2 * RANK;
+  for (uint32_t i = 0; fits && i < 2 * RANK; ++i) {
+    int64_t* pad = &m->out->pads[i];
+    *pad = is_operand ? 0 : pads->ints[i];
+    fits = (!is_operand || stowi_graph_shape_known_number(m->call, 2, i, pad)) && *pad >= 0 &&
+           *pad <= MOST;
+  }
+  return fits;
+}
+
 // A border of a constant, none of it negative.
 static bool pad(const mapper* m) {
-  const stow_attr* pads = stow_shape_attr(m->call, "pads");
   const stow_attr* axes = stow_shape_attr(m->call, "axes");
-  bool fits = has_rows(stow_shape_operand(m->call, 0)) && is_word(m, "mode", "constant") &&
-              pads != NULL && pads->count == 2 * RANK && (axes == NULL || axes->count == 0) &&
-              stow_shape_operand(m->call, 2) == NULL && stow_shape_operand(m->call, 3) == NULL;
   read_whole(m, 1);
   m->out->pad_count = 2 * RANK;
   m->out->top = ROWS;
   m->out->bottom = RANK + ROWS;
-  for (uint32_t i = 0; fits && i < 2 * RANK; ++i) {
-    m->out->pads[i] = pads->ints[i];
-    fits = pads->ints[i] >= 0 && pads->ints[i] <= MOST;
+  if (!has_rows(stow_shape_operand(m->call, 0)) || !is_word(m, "mode", "constant") ||
+      (axes != NULL && axes->count != 0) || stow_shape_operand(m->call, 3) != NULL ||
+      !read_pads(m)) {
+    return false;
   }
   m->out->first = m->out->last = -m->out->pads[ROWS];
-  return fits;
+  return true;
+}
+
+static bool is_given(const stow_type* type) {
+  return type != NULL && !(type->rank == 1 && type->dims[0] == 0);
+}
+
+// Whether nothing but the size of the result says how it is resized: scales and sizes, if they are
+// operands, are known to say the same.
+static bool is_resized_to_size(const mapper* m, const stow_type* x) {
+  bool has_scales = is_given(stow_shape_operand(m->call, 2));
+  bool has_sizes = is_given(stow_shape_operand(m->call, 3));
+  bool is = true;
+  for (uint32_t i = 0; is && i < RANK; ++i) {
+    double scale;
+    int64_t size;
+    is = (!has_scales || (stowi_graph_shape_bound_float(m->call, 2, i, &scale) &&
+                          scale * (double)x->dims[i] == (double)m->result->dims[i])) &&
+         (!has_sizes ||
+          (stowi_graph_shape_known_number(m->call, 3, i, &size) && size == m->result->dims[i]));
+  }
+  return is;
 }
 
 // By an integer, to the nearest of the rows that the row is made of: the result has the declared
@@ -166,13 +199,15 @@ static bool pad(const mapper* m) {
 static bool repeat(const mapper* m) {
   const stow_type* x = stow_shape_operand(m->call, 0);
   bool is_half = is_word(m, "coordinates", "half_pixel");
-  bool is_floor = is_word(m, "coordinates", "asymmetric") && is_word(m, "nearest_mode", "floor");
+  bool is_floor =
+      is_word(m, "coordinates", "asymmetric") &&
+      (is_word(m, "nearest_mode", "floor") || is_word(m, "nearest_mode", "ceil_if_smaller"));
   bool is_round = is_half && is_word(m, "nearest_mode", "round_prefer_floor");
   const stow_attr* axes = stow_shape_attr(m->call, "axes");
-  if (!has_rows(x) || stow_shape_operand_count(m->call) != 1 || !is_word(m, "mode", "nearest") ||
-      !(is_floor || is_round) || (axes != NULL && axes->count != 0) ||
-      !is_word(m, "keep_aspect_ratio_policy", "stretch") ||
-      m->result->dims[ROWS] % x->dims[ROWS] != 0) {
+  read_whole(m, 1);
+  if (!has_rows(x) || !is_word(m, "mode", "nearest") || !(is_floor || is_round) ||
+      (axes != NULL && axes->count != 0) || !is_word(m, "keep_aspect_ratio_policy", "stretch") ||
+      m->result->dims[ROWS] % x->dims[ROWS] != 0 || !is_resized_to_size(m, x)) {
     return false;
   }
   m->out->divide = m->result->dims[ROWS] / x->dims[ROWS];

@@ -60,6 +60,7 @@ static const word_list word_lists[] = {
     {NULL, "weights", NULL, {"arena", "file", NULL}},
     {NULL, "kernels", NULL, {"none", "stowage", "fastest", NULL}},
     {NULL, "rewrite", NULL, {"none", "exact", "near", NULL}},
+    {NULL, "stream", NULL, {"off", "auto", NULL}},
     {NULL, "pack", NULL, {"never", "auto", "always", NULL}},
     {NULL, "hints", NULL, {"auto", "always", "never", NULL}},
     {NULL, "io", NULL, {"keep", "consume", "external", NULL}},

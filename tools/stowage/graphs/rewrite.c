@@ -23,6 +23,7 @@ void cli_tell_rewritten(const stow_rewritten* rewritten, const stow_graph* graph
                     : rule == STOW_REWRITE_RULE_COUNT ? "has the elements of another value"
                     : rule == STOW_REWRITE_DEAD       ? "is needed by no output"
                                                       : "was rewritten away";
-  cli_tell_more("%%%" PRIu32 " \"%.*s\" %s; keep it with --rewrite none", value, (int)name.size,
-                name.data, how);
+  const char* option = rule == STOW_REWRITE_STREAM ? "--stream off" : "--rewrite none";
+  cli_tell_more("%%%" PRIu32 " \"%.*s\" %s; keep it with %s", value, (int)name.size, name.data, how,
+                option);
 }

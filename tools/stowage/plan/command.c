@@ -27,6 +27,15 @@ cli_exit cli_plan_job_take(cli_plan_job* j, const stow_graph* graph,
   return CLI_YES;
 }
 
+// As it was asked to be rewritten, but rows stream only if |streams|.
+static cli_exit take_rewritten(job* j, const stow_graph* graph, bool streams) {
+  bool is_model = cli_source_is_model(&j->source);
+  stowi_request_choices choices = j->request.choices;
+  choices.rewrite.streams = streams;
+  stow_rewrite_options options = stowi_request_rewrite_options(&choices, is_model);
+  return cli_plan_job_take(j, graph, stowi_request_rewrites(&choices, is_model) ? &options : NULL);
+}
+
 static cli_exit find_graphs(job* j) {
   const char* const* names = j->request.graphs.items;
   stow_graph* graph;
@@ -46,9 +55,7 @@ static cli_exit find_graphs(job* j) {
   if (!j->takes_ranges || !cli_has_ranges(graph)) {
     CLI_TRY(cli_source_require_sizes(&j->source, &j->request.model, graph));
   }
-  stow_rewrite_options options = stowi_request_rewrite_options(&j->request.choices.rewrite);
-  bool rewrites = stowi_request_rewrites(&j->request.choices, cli_source_is_model(&j->source));
-  return cli_plan_job_take(j, graph, rewrites ? &options : NULL);
+  return take_rewritten(j, graph, false);
 }
 
 // A time limit is for both plans. The forward plan then has the usual budget: searching it for
@@ -162,6 +169,78 @@ static cli_exit make_plan(job* j) {
                            : cli_fail_graph(j->source.label, j->graph, status, &diag);
 }
 
+static void free_plan(job* j) {
+  stow_plan_destroy(j->plan);
+  stow_schedule_destroy(j->schedule);
+  cli_plan_job_free_effects(j);
+  stow_rewritten_destroy(j->rewritten);
+}
+
+static void forget_plan(job* j) {
+  j->plan = NULL;
+  j->schedule = NULL;
+  j->prepared = NULL;
+  j->effects = NULL;
+  j->rewritten = NULL;
+}
+
+static bool has_streams(const job* j) {
+  return j->rewritten != NULL && stow_rewritten_count(j->rewritten, STOW_REWRITE_STREAM) != 0;
+}
+
+// As |rung| says. Without rows that could stream there is no plan.
+static cli_exit plan_rung(job* trial, cli_rung rung) {
+  trial->request.order = rung == CLI_GIVEN ? "given" : trial->request.order;
+  if (rung != CLI_STREAMED) {
+    CLI_TRY(cli_plan_job_take(trial, trial->given, NULL));
+    return make_plan(trial);
+  }
+  CLI_TRY(take_rewritten(trial, trial->given, true));
+  return has_streams(trial) ? make_plan(trial) : CLI_YES;
+}
+
+// Notes the arena of |rung|, and takes its plan if rows stream and it has the smallest arena.
+static cli_exit try_rung(job* j, cli_rung rung) {
+  job trial = *j;
+  bool has_own_kernels = j->runs == &j->kernels;
+  forget_plan(&trial);
+  trial.runs = has_own_kernels ? &trial.kernels : trial.runs;
+  cli_exit code = plan_rung(&trial, rung);
+  bool is_planned = code == CLI_YES && trial.plan != NULL;
+  uint64_t arena = is_planned ? stow_plan_arena_size(trial.plan) : 0;
+  uint64_t before = stow_plan_arena_size(j->plan);
+  bool is_taken = is_planned && rung == CLI_STREAMED && arena < before;
+  free_plan(is_taken ? j : &trial);
+  j->search = trial.search;
+  if (is_taken) {
+    trial.rungs = j->rungs;
+    *j = trial;
+    j->runs = has_own_kernels ? &j->kernels : j->runs;
+    j->rungs.before = before;
+  }
+  j->rungs.arenas[rung] = arena;
+  return code;
+}
+
+// `--stream auto`: with a capacity, only if the plan that is there does not fit. Then what other
+// means save is found, too.
+static cli_exit try_streams(job* j) {
+  bool has_capacity = j->request.capacity != STOW_NO_CAPACITY;
+  if (!j->request.choices.rewrite.streams || (has_capacity && cli_plan_fit(j->plan).fits)) {
+    return CLI_YES;
+  }
+  bool is_ordered = j->order == CLI_ORDER_AUTO;
+  cli_rung here = j->graph != j->given ? CLI_REWRITTEN : is_ordered ? CLI_ORDERED : CLI_GIVEN;
+  j->rungs.arenas[here] = stow_plan_arena_size(j->plan);
+  if (has_capacity && is_ordered && here == CLI_REWRITTEN) {
+    CLI_TRY(try_rung(j, CLI_ORDERED));
+  }
+  if (has_capacity && here != CLI_GIVEN) {
+    CLI_TRY(try_rung(j, CLI_GIVEN));
+  }
+  return try_rung(j, CLI_STREAMED);
+}
+
 stow_status cli_plan_job_prove(const cli_plan_job* j, stow_diag* diag) {
   stow_status status =
       stow_plan_check(j->plan, j->graph, j->effects, stow_allocator_default(), diag, NULL);
@@ -190,6 +269,7 @@ static stow_status write_plan(const job* j, cli_output* output, stow_diag* diag)
                          .layout = j->layout,
                          .model = cli_source_is_model(&j->source) ? &j->source.model : NULL,
                          .order = j->order,
+                         .rungs = j->rungs,
                          .rewritten = j->graph == j->given ? NULL : j->rewritten,
                          .capacity = j->request.capacity != STOW_NO_CAPACITY,
                          .budget = j->budget,
@@ -251,6 +331,7 @@ cli_exit cli_plan_job_make(cli_plan_job* j) {
     return CLI_YES;
   }
   CLI_TRY(make_plan(j));
+  CLI_TRY(try_streams(j));
   return j->runs_at_once ? CLI_YES : prove_plan(j);
 }
 

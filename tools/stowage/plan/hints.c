@@ -21,7 +21,16 @@
 #define MOST_GROUPS 4  // of aliases
 #define NO_ARENA UINT64_MAX
 
-typedef enum hint_kind { CONSUME, CONSUME_ALL, ALIAS, ORDER, KERNELS, NEAR, KIND_COUNT } hint_kind;
+typedef enum hint_kind {
+  CONSUME,
+  CONSUME_ALL,
+  ALIAS,
+  ORDER,
+  KERNELS,
+  NEAR,
+  STREAM,
+  KIND_COUNT
+} hint_kind;
 
 typedef struct candidate {
   hint_kind kind;
@@ -33,12 +42,13 @@ typedef struct candidate {
 
 typedef struct finder {
   const cli_plan_job* job;
-  cli_list candidates;   // of candidate
-  cli_list pairs;        // of cli_alias_pair
-  stow_rewritten* near;  // by all rules; NULL: nothing more would be rewritten
-  uint64_t left;         // nodes
-  uint64_t usual;        // nodes of the plan that is shown
-  bool is_stopped;       // by a signal
+  cli_list candidates;       // of candidate
+  cli_list pairs;            // of cli_alias_pair
+  stow_rewritten* near;      // by all rules but streams; NULL: nothing more would be rewritten
+  stow_rewritten* streamed;  // NULL: no rows would stream
+  uint64_t left;             // nodes
+  uint64_t usual;            // nodes of the plan that is shown
+  bool is_stopped;           // by a signal
 } finder;
 
 static candidate* at(const finder* f, size_t index) {
@@ -66,10 +76,10 @@ static stow_status change_effects(const candidate* c, stow_effects* effects) {
 }
 
 static void change_job(const finder* f, const candidate* c, cli_plan_job* trial) {
-  if (c->kind == NEAR) {
-    trial->rewritten = f->near;
-    trial->graph = stow_rewritten_graph(f->near);
-    stow_rewritten_stamp(f->near, trial->stamp);
+  if (c->kind == NEAR || c->kind == STREAM) {
+    trial->rewritten = c->kind == NEAR ? f->near : f->streamed;
+    trial->graph = stow_rewritten_graph(trial->rewritten);
+    stow_rewritten_stamp(trial->rewritten, trial->stamp);
   } else if (c->kind == CONSUME_ALL) {
     trial->request.io.general = STOW_IO_CONSUME;
   } else if (c->kind == ORDER) {
@@ -272,7 +282,7 @@ static cli_exit add_aliases(finder* f) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Near rules
+// Other rules of rewriting
 
 static bool has_outputs_in_inputs(const cli_plan_job* job) {
   bool has = false;
@@ -282,9 +292,13 @@ static bool has_outputs_in_inputs(const cli_plan_job* job) {
   return has;
 }
 
+static stow_rewrite_options rewrite_options(const cli_plan_job* job) {
+  return stowi_request_rewrite_options(&job->request.choices, cli_source_is_model(&job->source));
+}
+
 // Which near rules of |off| would fire, alone: a graph that has nothing for them is soon passed.
 static cli_exit count_firings(const cli_plan_job* job, uint32_t off, size_t* out_count) {
-  stow_rewrite_options options = stowi_request_rewrite_options(&job->request.choices.rewrite);
+  stow_rewrite_options options = rewrite_options(job);
   stow_rewritten* rewritten = NULL;
   options.off = ~off;
   *out_count = 0;
@@ -299,25 +313,45 @@ static cli_exit count_firings(const cli_plan_job* job, uint32_t off, size_t* out
 // Values of the other graph have other ids, so this is not tried together with other hints.
 static cli_exit add_near(finder* f) {
   const cli_plan_job* job = f->job;
-  stow_rewrite_options options = stowi_request_rewrite_options(&job->request.choices.rewrite);
-  bool are_near = options.off != 0;
+  stow_rewrite_options options = rewrite_options(job);
+  uint32_t stream = stow_rewrite_bit(STOW_REWRITE_STREAM);
+  bool are_near = (options.off & ~stream) != 0;
   for (int i = 0; i < STOW_REWRITE_RULE_COUNT; ++i) {
     stow_rewrite_rule rule = (stow_rewrite_rule)i;
     bool is_off = (options.off & stow_rewrite_bit(rule)) != 0;
-    are_near = are_near && (!is_off || stow_rewrite_rule_is_near(rule));
+    are_near =
+        are_near && (!is_off || rule == STOW_REWRITE_STREAM || stow_rewrite_rule_is_near(rule));
   }
   if (!are_near || job->rewritten == NULL || job->schedule != NULL || job->start != NULL ||
       has_outputs_in_inputs(job)) {
     return CLI_YES;
   }
   size_t count;
-  CLI_TRY(count_firings(job, options.off, &count));
+  CLI_TRY(count_firings(job, options.off & ~stream, &count));
   if (count == 0) {
     return CLI_YES;
   }
-  options.off = 0;
+  options.off &= stream;
   CLI_TRY(cli_rewrite_graph(job->given, &options, job->source.label, &f->near));
   return add_plain(f, NEAR, "--rewrite near");
+}
+
+// As with other rules. Not for another executor, which has no such node.
+static cli_exit add_stream(finder* f) {
+  const cli_plan_job* job = f->job;
+  if (job->request.choices.rewrite.streams || job->runs == NULL || job->schedule != NULL ||
+      job->start != NULL || job->layout != NULL || has_outputs_in_inputs(job) ||
+      stowi_request_follows_another(&job->request.choices)) {
+    return CLI_YES;
+  }
+  stowi_request_choices choices = job->request.choices;
+  choices.rewrite.streams = true;
+  stow_rewrite_options options =
+      stowi_request_rewrite_options(&choices, cli_source_is_model(&job->source));
+  CLI_TRY(cli_rewrite_graph(job->given, &options, job->source.label, &f->streamed));
+  return stow_rewritten_count(f->streamed, STOW_REWRITE_STREAM) == 0
+             ? CLI_YES
+             : add_plain(f, STREAM, "--stream auto");
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -330,6 +364,7 @@ static cli_exit find_candidates(finder* f) {
   CLI_TRY(job->order == CLI_ORDER_AUTO ? CLI_YES : add_plain(f, ORDER, "--order auto"));
   CLI_TRY(is_fastest ? add_plain(f, KERNELS, "--kernels stowage") : CLI_YES);
   CLI_TRY(add_near(f));
+  CLI_TRY(add_stream(f));
   CLI_TRY(add_all_inputs(f));
   CLI_TRY(add_inputs(f));
   return add_aliases(f);
@@ -376,7 +411,7 @@ static cli_exit plan_together(finder* f, bool* is_taken) {
   bool is_done = true;
   for (size_t i = 0; i < f->candidates.count && is_done; ++i) {
     is_taken[i] = at(f, i)->arena != NO_ARENA && at(f, i)->kind != NEAR &&
-                  (at(f, i)->kind != CONSUME || !has_all);
+                  at(f, i)->kind != STREAM && (at(f, i)->kind != CONSUME || !has_all);
     if (is_taken[i]) {
       const stow_string* text = &at(f, i)->text;
       is_done = append(&c.text, stow_str_of(count++ == 0 ? "" : " ")) &&
@@ -437,5 +472,6 @@ cli_exit cli_plan_job_add_hints(cli_plan_job* job) {
   cli_list_free(&f.candidates, sizeof(candidate));
   cli_list_free(&f.pairs, sizeof(cli_alias_pair));
   stow_rewritten_destroy(f.near);
+  stow_rewritten_destroy(f.streamed);
   return code;
 }

@@ -11,6 +11,7 @@
 #include "graphs/source.h"
 #include "plan/layout.h"
 #include "plan/request.h"
+#include "plan/summary.h"
 #include "terminal/fail.h"
 
 // What a run owns.
@@ -34,6 +35,7 @@ typedef struct cli_plan_job {
   const stow_graph* graph;              // as it is planned: the given one, or rewritten
   stow_rewritten* rewritten;            // NULL: it is the given one
   stow_rewritten* before;               // of another plan of the same file; NULL: none
+  cli_rungs rungs;                      // of the ladder that ends with rows that stream
   char stamp[STOW_REWRITE_STAMP_SIZE];  // empty: no rule fired
   cli_search search;
   uint64_t budget;  // in nodes

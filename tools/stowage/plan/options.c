@@ -49,6 +49,7 @@ enum {
   OPT_RULE,
   OPT_START,
   OPT_STRATEGY,
+  OPT_STREAM,
   OPT_TIME,
   OPT_WEIGHTS
 };
@@ -96,6 +97,7 @@ static const cli_option plan_options[] = {
      "may with\n--kernels stowage"},
     {OPT_REWRITE, 0, "rewrite", "LIST", CLI_REWRITE_HELP},
     {OPT_FOLD_LIMIT, 0, "fold-limit", "X", CLI_FOLD_LIMIT_HELP},
+    {OPT_STREAM, 0, "stream", "WHEN", CLI_STREAM_HELP},
     {OPT_EXPLAIN, 0, "explain", NULL,
      "after the summary, show what was rewritten and\nshared, what was not, and why"},
     {OPT_HINTS, 0, "hints", "WHEN",
@@ -221,6 +223,13 @@ static cli_exit read_fold_limit(stowi_request_rewrite* rewrite, const char* valu
                            : cli_fail(CLI_USAGE, "--fold-limit: %s", cli_diag_text(status, &diag));
 }
 
+static cli_exit read_stream(stowi_request_rewrite* rewrite, const char* value) {
+  stow_diag diag = cli_diag();
+  stow_status status = stowi_request_read_stream(value, &diag, rewrite);
+  return status == STOW_OK ? CLI_YES
+                           : cli_fail(CLI_USAGE, "--stream: %s", cli_diag_text(status, &diag));
+}
+
 static bool is_rewrite_given(const cli_plan_request* request) {
   return request->choices.rewrite.is_given && !request->choices.rewrite.is_none;
 }
@@ -321,6 +330,7 @@ cli_exit cli_plan_request_take(void* user, const cli_option* option, const char*
     case OPT_RULE:
     case OPT_NO_RULE: return read_rule(request, option->name, value, option->id == OPT_RULE);
     case OPT_NODES: return cli_budget_read_nodes(&request->budget, value);
+    case OPT_STREAM: return read_stream(&request->choices.rewrite, value);
     case OPT_START: return cli_set_text(&request->start, value);
     case OPT_TIME: return cli_budget_read_time(&request->budget, value);
     case OPT_WEIGHTS: return read_weights(value, &request->choices.weights);
@@ -349,6 +359,22 @@ static cli_exit check_stdin(const cli_plan_request* request) {
   return CLI_YES;
 }
 
+// Two graphs are planned, and the plan with the smaller arena is taken.
+static cli_exit check_stream(const cli_plan_request* request) {
+  const char* other = !request->choices.rewrite.streams              ? NULL
+                      : request->layout_from != NULL                 ? "layout-from"
+                      : request->start != NULL                       ? "start"
+                      : cli_plan_request_order_file(request) != NULL ? "order FILE"
+                                                                     : NULL;
+  if (other != NULL) {
+    return cli_fail(CLI_USAGE, "--stream auto: --%s is for one graph", other);
+  }
+  return request->choices.rewrite.streams && stowi_request_follows_another(&request->choices)
+             ? cli_fail(CLI_USAGE, "--stream: --preset %s plans graphs as they are",
+                        stow_preset_name(request->choices.preset))
+             : CLI_YES;
+}
+
 // What single options cannot tell.
 cli_exit cli_plan_request_check(const cli_plan_request* request) {
   if (request->explain && request->format != CLI_FORMAT_SUMMARY) {
@@ -370,6 +396,7 @@ cli_exit cli_plan_request_check(const cli_plan_request* request) {
   if (is_rewritten && request->layout_from != NULL) {
     return cli_fail(CLI_USAGE, "--rewrite: the params of --layout-from are those of the graph");
   }
+  CLI_TRY(check_stream(request));
   if (request->c_prefix != NULL && request->format != CLI_FORMAT_C) {
     return cli_fail(CLI_USAGE, "--c-prefix needs --format c");
   }
@@ -402,6 +429,7 @@ cli_exit cli_plan_request_read(cli_plan_request* request, int argc, char** argv,
                        : request->start != NULL                                   ? "start"
                        : request->pack_params                                     ? "pack-params"
                        : is_rewrite_given(request)                                ? "rewrite"
+                       : request->choices.rewrite.streams                         ? "stream"
                        : request->choices.kernels > STOWI_REQUEST_KERNELS_NONE    ? "kernels"
                        : cli_plan_request_order(request, false) == CLI_ORDER_FILE ? "order FILE"
                                                                                   : NULL;

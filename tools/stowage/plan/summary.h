@@ -11,6 +11,14 @@
 #include "graphs/model.h"
 #include "plan/shares.h"
 
+// What `--stream auto` tries one after the other, with a capacity until something fits: the graph
+// as it is, in another order, rewritten, with rows that stream.
+typedef enum cli_rung { CLI_GIVEN, CLI_ORDERED, CLI_REWRITTEN, CLI_STREAMED, CLI_RUNGS } cli_rung;
+typedef struct cli_rungs {
+  uint64_t arenas[CLI_RUNGS];  // 0: not tried
+  uint64_t before;             // the arena without rows that stream; 0: none do
+} cli_rungs;
+
 typedef struct cli_summary {
   const char* label;  // the file's name
   const stow_graph* graph;
@@ -20,6 +28,7 @@ typedef struct cli_summary {
   cli_shares shares;                 // of the plan
   const stow_rewritten* rewritten;   // NULL: the graph is as it was read
   cli_order_kind order;
+  cli_rungs rungs;
   bool capacity;           // whether to tell if it fits
   uint64_t budget;         // of the search, in nodes
   const char* stopped_by;  // what stopped the search, where something did
