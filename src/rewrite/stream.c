@@ -3,10 +3,10 @@
 //
 // Nodes are taken in the graph's order. A run of nodes that can stream is cut into segments, which
 // stream, and nodes that are computed as they are (cuts.h). A segment needs what lives across it,
-// its operands and results, and rings for rows (rows.h); other nodes need what a model of lifetimes
-// says (load.h), with those in blocks that can be. The smallest peak of the whole graph is found
-// first. Then, in each run, the segments are found that keep below it, or a little above, and
-// stream the least work: segments that the peak does not need are not streamed.
+// its operands and results, and rings for rows (rings.h); other nodes need what a model of
+// lifetimes says (load.h), with those in blocks that can be. The smallest peak of the whole graph
+// is found first. Then, in each run, the segments are found that keep below it, or a little above,
+// and stream the least work: segments that the peak does not need are not streamed.
 //
 // Numbers of cuts and of rows that are followed are limited: O(nodes) altogether.
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "rewrite/cuts.h"
 #include "rewrite/load.h"
 #include "rewrite/rewritten.h"
-#include "rewrite/rows.h"
+#include "rewrite/rings.h"
 #include "rewrite/rules.h"
 
 #define MOST_PIECES 384  // of a run
@@ -38,7 +38,7 @@ typedef struct finder {
   stowi_rewrite_pass* pass;
   const stow_graph* graph;
   stowi_rewrite_load load;
-  stowi_rewrite_rows rows;
+  stowi_rewrite_rings rows;
   uint64_t* loads;   // by step
   uint64_t* inputs;  // by step: bytes of those up to it
   uint64_t* lives;   // by step: bytes that were made before, and are needed then or later
@@ -56,7 +56,7 @@ static bool is_input(const stow_graph* graph, stow_value value) {
 }
 
 // By node: how many steps are up to it.
-static uint32_t steps_up_to(const stowi_rewrite_rows* rows, stow_node node) {
+static uint32_t steps_up_to(const stowi_rewrite_rings* rows, stow_node node) {
   uint32_t low = 0, high = rows->step_count;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
@@ -71,7 +71,7 @@ static uint32_t steps_up_to(const stowi_rewrite_rows* rows, stow_node node) {
 // sums, to what they should be.
 static void find_lives(finder* f) {
   const stowi_rewrite_lives* lives = &f->load.lives;
-  const stowi_rewrite_rows* rows = &f->rows;
+  const stowi_rewrite_rings* rows = &f->rows;
   uint64_t inputs = 0;
   for (stow_value value = 0; value < rows->value_count; ++value) {
     uint32_t maker = rows->values[value].maker;
@@ -109,14 +109,14 @@ static stow_status find_loads(finder* f) {
 static stow_status cost(void* user, size_t first, size_t end, uint64_t limit, stow_diag* diag,
                         uint64_t* out_bytes) {
   finder* f = (finder*)user;
-  stowi_rewrite_rows* rows = &f->rows;
+  stowi_rewrite_rings* rows = &f->rows;
   uint32_t begin = f->asked->begins[first];
   uint32_t stop = f->asked->begins[end];
   *out_bytes = UINT64_MAX;
-  if (!stowi_rewrite_rows_can_stream(rows, begin, stop)) {
+  if (!stowi_rewrite_rings_can_stream(rows, begin, stop)) {
     return STOW_OK;
   }
-  STOW_TRY(stowi_rewrite_rows_find_results(rows, begin, stop, diag));
+  STOW_TRY(stowi_rewrite_rings_find_results(rows, begin, stop, diag));
   uint64_t across = f->lives[begin] + CALL_BYTES + (uint64_t)FRAME_BYTES * (stop - begin);
   for (size_t i = 0; i < rows->results.count; ++i) {
     stow_value value = rows->results.data[i];
@@ -128,7 +128,7 @@ static stow_status cost(void* user, size_t first, size_t end, uint64_t limit, st
     return STOW_OK;
   }
   uint64_t need;
-  STOW_TRY(stowi_rewrite_rows_need(rows, begin, stop, limit - across, diag, &need));
+  STOW_TRY(stowi_rewrite_rings_need(rows, begin, stop, limit - across, diag, &need));
   *out_bytes = stowi_rewrite_add(across, need);
   return STOW_OK;
 }
@@ -236,10 +236,10 @@ static stow_status find_peak(finder* f, uint64_t floor, uint64_t* out_peak) {
 
 static stow_status note_segment(finder* f, uint32_t first, uint32_t end) {
   stowi_rewrite_pass* pass = f->pass;
-  stowi_rewrite_rows* rows = &f->rows;
+  stowi_rewrite_rings* rows = &f->rows;
   size_t first_node = pass->nodes.count;
   size_t first_result = pass->results.count;
-  STOW_TRY(stowi_rewrite_rows_find_results(rows, first, end, pass->diag));
+  STOW_TRY(stowi_rewrite_rings_find_results(rows, first, end, pass->diag));
   STOW_TRY(stowi_need_memory(
       STOWI_VEC_RESERVE(pass->allocator, &pass->nodes, end - first) == STOW_OK &&
           STOWI_VEC_RESERVE(pass->allocator, &pass->results, rows->results.count) == STOW_OK,
@@ -306,7 +306,7 @@ static stow_status init(finder* f) {
   stowi_rewrite_pass* pass = f->pass;
   STOW_TRY(stowi_rewrite_load_init(&f->load, pass->graph, pass->allocator, pass->diag));
   STOW_TRY(
-      stowi_rewrite_rows_init(&f->rows, pass->graph, &pass->facts, pass->allocator, pass->diag));
+      stowi_rewrite_rings_init(&f->rows, pass->graph, &pass->facts, pass->allocator, pass->diag));
   f->loads = STOWI_ARRAY_ZERO(pass->allocator, uint64_t, f->rows.step_count);
   f->lives = STOWI_ARRAY_ZERO(pass->allocator, uint64_t, (size_t)f->rows.step_count + 1);
   f->inputs = STOWI_ARRAY(pass->allocator, uint64_t, f->rows.step_count);
@@ -325,7 +325,7 @@ static void end(finder* f) {
   }
   STOWI_VEC_FREE(allocator, &f->runs);
   if (f->rows.graph != NULL) {
-    stowi_rewrite_rows_free(&f->rows);
+    stowi_rewrite_rings_free(&f->rows);
   }
   stowi_rewrite_load_free(&f->load);
 }

@@ -7,7 +7,7 @@
 #include "base/bits.h"
 #include "exec/run/stream.h"
 #include "rewrite/rewrite_support.h"
-#include "rewrite/rows.h"
+#include "rewrite/rings.h"
 #include "rewrite/run_text.h"
 #include "support/test.h"
 
@@ -339,13 +339,13 @@ static void make_graph(maker* m, uint64_t seed) {
 // The rule finds as many rows for each ring as an executor.
 static void compare_rings(const stow_graph* function, const stowi_kernel_stream* stream) {
   stowi_rewrite_facts facts;
-  stowi_rewrite_rows rows;
+  stowi_rewrite_rings rows;
   uint64_t bytes;
   REQUIRE(stowi_rewrite_facts_init(&facts, function, stow_allocator_default(), NULL) == STOW_OK);
-  REQUIRE(stowi_rewrite_rows_init(&rows, function, &facts, stow_allocator_default(), NULL) ==
+  REQUIRE(stowi_rewrite_rings_init(&rows, function, &facts, stow_allocator_default(), NULL) ==
           STOW_OK);
-  CHECK(stowi_rewrite_rows_can_stream(&rows, 0, rows.step_count));
-  CHECK(stowi_rewrite_rows_need(&rows, 0, rows.step_count, UINT64_MAX, NULL, &bytes) == STOW_OK);
+  CHECK(stowi_rewrite_rings_can_stream(&rows, 0, rows.step_count));
+  CHECK(stowi_rewrite_rings_need(&rows, 0, rows.step_count, UINT64_MAX, NULL, &bytes) == STOW_OK);
   for (stow_value value = 0; value < rows.value_count; ++value) {
     bool is_ring = rows.values[value].maker != STOWI_REWRITE_NO_STEP &&
                    rows.homes[value] == value && rows.capacities[value] != 0;
@@ -353,7 +353,7 @@ static void compare_rings(const stow_graph* function, const stowi_kernel_stream*
                __LINE__, "value %u: %" PRIu64 " rows, not %" PRIu64, (unsigned)value,
                rows.capacities[value], stream->values[value].capacity);
   }
-  stowi_rewrite_rows_free(&rows);
+  stowi_rewrite_rings_free(&rows);
   stowi_rewrite_facts_free(&facts);
 }
 

@@ -1,7 +1,7 @@
 // Nodes that compute images row by row, and how many bytes a run of them needs if its rows stream:
 // the order in which a `stream` node makes rows is followed, without kernels (docs/ops.md).
-#ifndef STOWAGE_SRC_REWRITE_ROWS_H_
-#define STOWAGE_SRC_REWRITE_ROWS_H_
+#ifndef STOWAGE_SRC_REWRITE_RINGS_H_
+#define STOWAGE_SRC_REWRITE_RINGS_H_
 
 #include "base/alloc.h"
 #include "rewrite/facts.h"
@@ -41,7 +41,7 @@ typedef struct stowi_rewrite_row_value {
   uint32_t reader_count;
 } stowi_rewrite_row_value;
 
-typedef struct stowi_rewrite_rows {
+typedef struct stowi_rewrite_rings {
   stow_allocator allocator;
   const stow_graph* graph;
   uint32_t step_count;
@@ -62,22 +62,22 @@ typedef struct stowi_rewrite_rows {
   bool* is_full;         // by value: its ring has a row that is still needed
   STOWI_VEC(uint32_t) events;
   STOWI_VEC(stow_value) results;  // that are read after |end|
-} stowi_rewrite_rows;
+} stowi_rewrite_rings;
 
 // |facts| are of |graph|, whose dims are numbers. O(size of the graph). Freed also after a failure.
-stow_status stowi_rewrite_rows_init(stowi_rewrite_rows* rows, const stow_graph* graph,
-                                    const stowi_rewrite_facts* facts, stow_allocator allocator,
-                                    stow_diag* diag);
-void stowi_rewrite_rows_free(stowi_rewrite_rows* rows);
+stow_status stowi_rewrite_rings_init(stowi_rewrite_rings* rows, const stow_graph* graph,
+                                     const stowi_rewrite_facts* facts, stow_allocator allocator,
+                                     stow_diag* diag);
+void stowi_rewrite_rings_free(stowi_rewrite_rings* rows);
 
 // Whether the steps [first, end) may become one `stream` node. O(steps).
-bool stowi_rewrite_rows_can_stream(const stowi_rewrite_rows* rows, uint32_t first, uint32_t end);
+bool stowi_rewrite_rings_can_stream(const stowi_rewrite_rings* rows, uint32_t first, uint32_t end);
 // Finds |results|: values of these steps that others need. O(values of the steps).
-stow_status stowi_rewrite_rows_find_results(stowi_rewrite_rows* rows, uint32_t first, uint32_t end,
-                                            stow_diag* diag);
+stow_status stowi_rewrite_rings_find_results(stowi_rewrite_rings* rows, uint32_t first,
+                                             uint32_t end, stow_diag* diag);
 // The bytes that their rings and copies need at most, if they do. It need not be exact if it is not
 // below |limit|; UINT64_MAX: the budget is used up. O(rows of all steps).
-stow_status stowi_rewrite_rows_need(stowi_rewrite_rows* rows, uint32_t first, uint32_t end,
-                                    uint64_t limit, stow_diag* diag, uint64_t* out_bytes);
+stow_status stowi_rewrite_rings_need(stowi_rewrite_rings* rows, uint32_t first, uint32_t end,
+                                     uint64_t limit, stow_diag* diag, uint64_t* out_bytes);
 
-#endif  // STOWAGE_SRC_REWRITE_ROWS_H_
+#endif  // STOWAGE_SRC_REWRITE_RINGS_H_

@@ -5,7 +5,7 @@
 //
 // The kernel has this order too (exec/kernels/blocks/stream.c), in the form that exported programs
 // take along; a test compares both.
-#include "rewrite/rows.h"
+#include "rewrite/rings.h"
 
 #include <string.h>
 
@@ -67,7 +67,7 @@ static uint64_t elements(const stow_graph* graph, stow_value value) {
 }
 
 // Every weight is used at every position, and read for every row.
-static void count_work(stowi_rewrite_rows* rows, stowi_rewrite_row_step* step) {
+static void count_work(stowi_rewrite_rings* rows, stowi_rewrite_row_step* step) {
   const stow_graph* graph = rows->graph;
   stow_value result = stow_graph_first_result(graph, step->node);
   uint64_t weights = 0;
@@ -95,7 +95,7 @@ static bool is_by_channel(const stow_graph* graph, stow_node node) {
 
 // Windows of several rows are copied from a ring; pools and depthwise convolutions copy some
 // channels at a time.
-static void count_copies(stowi_rewrite_rows* rows, stowi_rewrite_row_step* step) {
+static void count_copies(stowi_rewrite_rings* rows, stowi_rewrite_row_step* step) {
   const stow_graph* graph = rows->graph;
   int64_t taps = (step->map.last - step->map.first) / step->map.divide + 1;
   stow_value image = stow_graph_operands(graph, step->node)[0];
@@ -110,7 +110,7 @@ static void count_copies(stowi_rewrite_rows* rows, stowi_rewrite_row_step* step)
 // ---------------------------------------------------------------------------------------------
 // Values and reads
 
-static void measure_value(stowi_rewrite_rows* rows, stow_value value, uint32_t maker) {
+static void measure_value(stowi_rewrite_rings* rows, stow_value value, uint32_t maker) {
   const stow_type* type = stow_graph_type(rows->graph, value);
   stowi_rewrite_row_value* v = &rows->values[value];
   v->maker = maker;
@@ -124,7 +124,7 @@ static bool reads_same_row(const stowi_graph_row_map* map, size_t k) {
                     map->pad_count == 0);
 }
 
-static bool may_share(const stowi_rewrite_rows* rows, const stowi_rewrite_row_step* step,
+static bool may_share(const stowi_rewrite_rings* rows, const stowi_rewrite_row_step* step,
                       size_t k) {
   const stow_graph* graph = rows->graph;
   stow_value value = stow_graph_operands(graph, step->node)[k];
@@ -135,7 +135,7 @@ static bool may_share(const stowi_rewrite_rows* rows, const stowi_rewrite_row_st
          stow_graph_in_place(graph, step->node, 0, k) != STOW_IN_PLACE_NEVER;
 }
 
-static void list_operands(stowi_rewrite_rows* rows, uint32_t index) {
+static void list_operands(stowi_rewrite_rings* rows, uint32_t index) {
   const stow_graph* graph = rows->graph;
   stowi_rewrite_row_step* step = &rows->steps[index];
   step->first_read = rows->read_count;
@@ -159,7 +159,7 @@ static void list_operands(stowi_rewrite_rows* rows, uint32_t index) {
   step->read_count = rows->read_count - step->first_read;
 }
 
-static void list_readers(stowi_rewrite_rows* rows) {
+static void list_readers(stowi_rewrite_rings* rows) {
   uint32_t at = 0;
   for (stow_value value = 0; value < rows->value_count; ++value) {
     rows->values[value].first_reader = at;
@@ -172,7 +172,7 @@ static void list_readers(stowi_rewrite_rows* rows) {
   }
 }
 
-static void list_steps(stowi_rewrite_rows* rows, const stowi_rewrite_facts* facts) {
+static void list_steps(stowi_rewrite_rings* rows, const stowi_rewrite_facts* facts) {
   const stow_graph* graph = rows->graph;
   for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
     bool is_step = !is_boundary(graph, node);
@@ -206,9 +206,9 @@ static size_t count_operands(const stow_graph* graph) {
   return count;
 }
 
-stow_status stowi_rewrite_rows_init(stowi_rewrite_rows* rows, const stow_graph* graph,
-                                    const stowi_rewrite_facts* facts, stow_allocator allocator,
-                                    stow_diag* diag) {
+stow_status stowi_rewrite_rings_init(stowi_rewrite_rings* rows, const stow_graph* graph,
+                                     const stowi_rewrite_facts* facts, stow_allocator allocator,
+                                     stow_diag* diag) {
   size_t nodes = stow_graph_node_count(graph);
   size_t operands = count_operands(graph);
   memset(rows, 0, sizeof(*rows));
@@ -234,7 +234,7 @@ stow_status stowi_rewrite_rows_init(stowi_rewrite_rows* rows, const stow_graph* 
   return STOW_OK;
 }
 
-void stowi_rewrite_rows_free(stowi_rewrite_rows* rows) {
+void stowi_rewrite_rings_free(stowi_rewrite_rings* rows) {
   stow_allocator allocator = rows->allocator;
   size_t nodes = stow_graph_node_count(rows->graph);
   size_t operands = count_operands(rows->graph);
@@ -254,7 +254,7 @@ void stowi_rewrite_rows_free(stowi_rewrite_rows* rows) {
 // ---------------------------------------------------------------------------------------------
 // Which steps
 
-bool stowi_rewrite_rows_can_stream(const stowi_rewrite_rows* rows, uint32_t first, uint32_t end) {
+bool stowi_rewrite_rings_can_stream(const stowi_rewrite_rings* rows, uint32_t first, uint32_t end) {
   int64_t reads = 0;
   for (uint32_t i = first; i < end; ++i) {
     const stowi_rewrite_row_step* step = &rows->steps[i];
@@ -270,8 +270,8 @@ bool stowi_rewrite_rows_can_stream(const stowi_rewrite_rows* rows, uint32_t firs
   return first < end;
 }
 
-stow_status stowi_rewrite_rows_find_results(stowi_rewrite_rows* rows, uint32_t first, uint32_t end,
-                                            stow_diag* diag) {
+stow_status stowi_rewrite_rings_find_results(stowi_rewrite_rings* rows, uint32_t first,
+                                             uint32_t end, stow_diag* diag) {
   rows->results.count = 0;
   for (uint32_t i = first; i < end; ++i) {
     stow_node node = rows->steps[i].node;
@@ -294,7 +294,7 @@ stow_status stowi_rewrite_rows_find_results(stowi_rewrite_rows* rows, uint32_t f
 static int64_t floor_div(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
 // The rows that |step| reads of an operand for row |row|, from the first to the last.
-static int64_t first_row(const stowi_rewrite_rows* rows, const stowi_rewrite_row_read* read,
+static int64_t first_row(const stowi_rewrite_rings* rows, const stowi_rewrite_row_read* read,
                          int64_t row) {
   const stowi_graph_row_map* map = &rows->steps[read->step].map;
   if (!read->is_first) {
@@ -304,7 +304,7 @@ static int64_t first_row(const stowi_rewrite_rows* rows, const stowi_rewrite_row
   return first < 0 ? 0 : first;
 }
 
-static int64_t last_row(const stowi_rewrite_rows* rows, const stowi_rewrite_row_read* read,
+static int64_t last_row(const stowi_rewrite_rings* rows, const stowi_rewrite_row_read* read,
                         int64_t row) {
   const stowi_graph_row_map* map = &rows->steps[read->step].map;
   if (!read->is_first) {
@@ -315,13 +315,13 @@ static int64_t last_row(const stowi_rewrite_rows* rows, const stowi_rewrite_row_
   return last < most ? last : most;
 }
 
-static bool is_inside(const stowi_rewrite_rows* rows, stow_value value) {
+static bool is_inside(const stowi_rewrite_rings* rows, stow_value value) {
   uint32_t maker = rows->values[value].maker;
   return maker != NONE && maker >= rows->first && maker < rows->end;
 }
 
 // The maker of the result of which the smallest part is there.
-static uint32_t next_result(const stowi_rewrite_rows* rows) {
+static uint32_t next_result(const stowi_rewrite_rings* rows) {
   uint32_t best = NONE;
   for (size_t i = 0; i < rows->results.count; ++i) {
     uint32_t step = rows->values[rows->results.data[i]].maker;
@@ -334,7 +334,7 @@ static uint32_t next_result(const stowi_rewrite_rows* rows) {
   return best;
 }
 
-static uint32_t missing_for(const stowi_rewrite_rows* rows, uint32_t step) {
+static uint32_t missing_for(const stowi_rewrite_rings* rows, uint32_t step) {
   const stowi_rewrite_row_step* s = &rows->steps[step];
   for (uint32_t i = s->first_read; i < s->first_read + s->read_count; ++i) {
     const stowi_rewrite_row_read* read = &rows->reads[i];
@@ -349,7 +349,7 @@ static uint32_t missing_for(const stowi_rewrite_rows* rows, uint32_t step) {
 }
 
 // The step that makes its next row; NONE: all results are complete.
-static uint32_t next_step(stowi_rewrite_rows* rows) {
+static uint32_t next_step(stowi_rewrite_rings* rows) {
   if (rows->depth == 0) {
     uint32_t step = next_result(rows);
     if (step == NONE) {
@@ -373,17 +373,17 @@ static uint32_t next_step(stowi_rewrite_rows* rows) {
 
 static uint64_t align_up(uint64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-static uint64_t ring_bytes(const stowi_rewrite_rows* rows, stow_value ring) {
+static uint64_t ring_bytes(const stowi_rewrite_rings* rows, stow_value ring) {
   return align_up(rows->capacities[ring] * rows->values[ring].row);
 }
 
-static bool is_reader(const stowi_rewrite_rows* rows, uint32_t read) {
+static bool is_reader(const stowi_rewrite_rings* rows, uint32_t read) {
   uint32_t step = rows->reads[read].step;
   return step >= rows->first && step < rows->end;
 }
 
 // The only read of |value| is |read|, and nothing else needs it.
-static bool is_read_once(const stowi_rewrite_rows* rows, stow_value value) {
+static bool is_read_once(const stowi_rewrite_rings* rows, stow_value value) {
   const stowi_rewrite_row_value* v = &rows->values[value];
   uint32_t count = 0;
   for (uint32_t i = 0; i < v->reader_count; ++i) {
@@ -392,7 +392,7 @@ static bool is_read_once(const stowi_rewrite_rows* rows, stow_value value) {
   return count == 1 && v->last < rows->end;
 }
 
-static void begin_values(stowi_rewrite_rows* rows) {
+static void begin_values(stowi_rewrite_rings* rows) {
   for (uint32_t i = rows->first; i < rows->end; ++i) {
     stow_node node = rows->steps[i].node;
     rows->next[i] = 0;
@@ -408,7 +408,7 @@ static void begin_values(stowi_rewrite_rows* rows) {
 }
 
 // A row that is read once, for the same row, is made where the result will be.
-static void share_rings(stowi_rewrite_rows* rows) {
+static void share_rings(stowi_rewrite_rings* rows) {
   for (uint32_t i = rows->end; i-- > rows->first;) {
     const stowi_rewrite_row_step* step = &rows->steps[i];
     bool is_shared = false;
@@ -424,7 +424,7 @@ static void share_rings(stowi_rewrite_rows* rows) {
 }
 
 // The first row of |value| that is still needed; |none| if none is.
-static int64_t first_needed(const stowi_rewrite_rows* rows, stow_value value, int64_t none) {
+static int64_t first_needed(const stowi_rewrite_rings* rows, stow_value value, int64_t none) {
   const stowi_rewrite_row_value* v = &rows->values[value];
   int64_t least = none;
   for (uint32_t i = 0; i < v->reader_count; ++i) {
@@ -446,14 +446,14 @@ typedef struct tally {
   uint64_t least;  // bytes that are needed in any case
 } tally;
 
-static stow_status note(stowi_rewrite_rows* rows, event what, uint32_t which, stow_diag* diag) {
+static stow_status note(stowi_rewrite_rings* rows, event what, uint32_t which, stow_diag* diag) {
   STOW_TRY(
       stowi_need_memory(STOWI_VEC_RESERVE(rows->allocator, &rows->events, 1) == STOW_OK, diag));
   rows->events.data[rows->events.count++] = which * EVENT_COUNT + what;
   return STOW_OK;
 }
 
-static stow_status make_results(stowi_rewrite_rows* rows, uint32_t step, tally* t,
+static stow_status make_results(stowi_rewrite_rings* rows, uint32_t step, tally* t,
                                 stow_diag* diag) {
   stow_node node = rows->steps[step].node;
   int64_t row = rows->next[step];
@@ -472,7 +472,7 @@ static stow_status make_results(stowi_rewrite_rows* rows, uint32_t step, tally* 
   return note(rows, MADE, step, diag);
 }
 
-static stow_status empty_ring(stowi_rewrite_rows* rows, stow_value value, tally* t,
+static stow_status empty_ring(stowi_rewrite_rings* rows, stow_value value, tally* t,
                               stow_diag* diag) {
   uint32_t maker = rows->values[value].maker;
   if (!is_inside(rows, value) || rows->homes[value] != value || !rows->is_full[value] ||
@@ -484,7 +484,7 @@ static stow_status empty_ring(stowi_rewrite_rows* rows, stow_value value, tally*
   return note(rows, EMPTIED, value, diag);
 }
 
-static stow_status make_row(stowi_rewrite_rows* rows, uint32_t step, tally* t, stow_diag* diag) {
+static stow_status make_row(stowi_rewrite_rings* rows, uint32_t step, tally* t, stow_diag* diag) {
   const stowi_rewrite_row_step* s = &rows->steps[step];
   STOW_TRY(make_results(rows, step, t, diag));
   ++rows->next[step];
@@ -499,7 +499,7 @@ static stow_status make_row(stowi_rewrite_rows* rows, uint32_t step, tally* t, s
 }
 
 // With the rows that rings have in the end.
-static uint64_t most_bytes(const stowi_rewrite_rows* rows) {
+static uint64_t most_bytes(const stowi_rewrite_rings* rows) {
   uint64_t now = 0, most = 0;
   for (size_t i = 0; i < rows->events.count; ++i) {
     uint32_t which = rows->events.data[i] / EVENT_COUNT;
@@ -512,11 +512,11 @@ static uint64_t most_bytes(const stowi_rewrite_rows* rows) {
   return most;
 }
 
-stow_status stowi_rewrite_rows_need(stowi_rewrite_rows* rows, uint32_t first, uint32_t end,
-                                    uint64_t limit, stow_diag* diag, uint64_t* out_bytes) {
+stow_status stowi_rewrite_rings_need(stowi_rewrite_rings* rows, uint32_t first, uint32_t end,
+                                     uint64_t limit, stow_diag* diag, uint64_t* out_bytes) {
   tally t = {0, 0};
   *out_bytes = UINT64_MAX;
-  STOW_TRY(stowi_rewrite_rows_find_results(rows, first, end, diag));
+  STOW_TRY(stowi_rewrite_rings_find_results(rows, first, end, diag));
   rows->first = first;
   rows->end = end;
   begin_values(rows);
