@@ -64,7 +64,7 @@ typedef enum stow_rewrite_rule {
 } stow_rewrite_rule;
 
 // Grows whenever a rule gives another graph than before: plans of rewritten graphs are then stale.
-#define STOW_REWRITE_VERSION 5
+#define STOW_REWRITE_VERSION 6
 
 static inline uint32_t stow_rewrite_bit(stow_rewrite_rule rule) { return UINT32_C(1) << rule; }
 // "?" past the end.

@@ -46,4 +46,8 @@ stow_call* stowi_rewrite_maker_begin(stowi_rewrite_maker* maker, size_t i, const
 // Makes the function, or finds one that is the same, and adds the node of |change|.
 stow_status stowi_rewrite_maker_add(stowi_rewrite_maker* maker, const stowi_rewrite_change* change);
 
+// Notes |change|, whose function calls the one above, in place of the last of the nodes. Its result
+// is that of the last node, or the output that has the same elements with other dims. O(outputs).
+stow_status stowi_rewrite_maker_at(stowi_rewrite_pass* pass, stowi_rewrite_change* change);
+
 #endif  // STOWAGE_SRC_REWRITE_MAKER_H_

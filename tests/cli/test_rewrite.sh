@@ -33,10 +33,10 @@ expect 0 ARuleIsSwitchedOff
 says "rewritten       identities 1"
 run plan "$g" $kernels --rewrite exact --format json
 expect 0 JsonHasTheCounts
-says '"rewrite": {"stamp": "v5 identities=1 cse=0 dead=0 fold=1 blocks=0 products=0 columns=0 qdq=off norms=off repeats=0 transposes=0 parts=0 fold_limit=2", "identities": 1'
+says '"rewrite": {"stamp": "v6 identities=1 cse=0 dead=0 fold=1 blocks=0 products=0 columns=0 qdq=off norms=off repeats=0 transposes=0 parts=0 fold_limit=2", "identities": 1'
 run plan "$g" --rewrite exact,-fold,-cse --fold-limit 1.5 --format plan
 expect 0 PlansSayWhatWasOff
-says "# rewrite=v5 identities=1 cse=off dead=0 fold=off blocks=0 products=0 columns=0 qdq=off norms=off repeats=0 transposes=0 parts=0 fold_limit=1.5"
+says "# rewrite=v6 identities=1 cse=off dead=0 fold=off blocks=0 products=0 columns=0 qdq=off norms=off repeats=0 transposes=0 parts=0 fold_limit=1.5"
 
 run plan "$g" --rewrite most
 expect 2 OtherWordsAreRefused
@@ -84,7 +84,7 @@ if command -v "${CC:-cc}" >/dev/null && command -v make >/dev/null; then
 else
   skip "no compiler"
 fi
-sed 's/^# rewrite=v5/# rewrite=v0/' "$work/g.plan" >"$work/old.plan"
+sed 's/^# rewrite=v6/# rewrite=v0/' "$work/g.plan" >"$work/old.plan"
 for command in "check $g $work/old.plan" "run $g --plan $work/old.plan --random 1"; do
   # shellcheck disable=SC2086
   run $command
@@ -127,7 +127,7 @@ for list in exact near,-qdq; do
 done
 run plan "$q" $kernels --rewrite -fold --format plan
 expect 0 ARuleIsLeftOutOfTheDefault
-says "# rewrite=v5 identities=0 cse=0 dead=0 fold=off blocks=0 products=0 columns=0 qdq=1 norms=off repeats=0 transposes=0 parts=0 fold_limit=2"
+says "# rewrite=v6 identities=0 cse=0 dead=0 fold=off blocks=0 products=0 columns=0 qdq=1 norms=off repeats=0 transposes=0 parts=0 fold_limit=2"
 cat >"$work/n.stow" <<'END'
 graph @n {
   %0 = input "x" : f32[2, 4]

@@ -492,12 +492,12 @@ TEST(StampsSayHowAGraphWasRewritten) {
   char stamp[STOW_REWRITE_STAMP_SIZE];
   stow_rewritten_stamp(r, stamp);
   CHECK_TEXT(stamp,
-             "v5 identities=1 cse=off dead=1 fold=0 blocks=0 products=0 columns=0 qdq=0 norms=off "
+             "v6 identities=1 cse=off dead=1 fold=0 blocks=0 products=0 columns=0 qdq=0 norms=off "
              "repeats=0 transposes=0 parts=0 fold_limit=1.25");
   CHECK(stow_rewrite_read_stamp(stow_str_of(stamp), NULL, &read) == STOW_OK);
   CHECK_U64(read.off, options.off);
   CHECK(read.fold_limit == options.fold_limit);
-  CHECK(stow_rewrite_read_stamp(stow_str_of("v5 norms=3 qdq=off"), NULL, &read) == STOW_OK);
+  CHECK(stow_rewrite_read_stamp(stow_str_of("v6 norms=3 qdq=off"), NULL, &read) == STOW_OK);
   CHECK_U64(read.off, stow_rewrite_bit(STOW_REWRITE_QDQ));
   stow_rewritten_destroy(r);
   stow_module_destroy(module);
@@ -508,15 +508,15 @@ TEST(OtherStampsAreRefused) {
                                       "v",
                                       "x1",
                                       "1 cse=1",
-                                      "v5 cse",
-                                      "v5 cse=",
-                                      "v5 cse=many",
-                                      "v5 magic=1",
-                                      "v5 fold_limit=0.5",
-                                      "v5 fold_limit=1.2345",
-                                      "v5 fold_limit=2.",
-                                      "v5 fold_limit=2000000000",
-                                      "v5  cse=1"};
+                                      "v6 cse",
+                                      "v6 cse=",
+                                      "v6 cse=many",
+                                      "v6 magic=1",
+                                      "v6 fold_limit=0.5",
+                                      "v6 fold_limit=1.2345",
+                                      "v6 fold_limit=2.",
+                                      "v6 fold_limit=2000000000",
+                                      "v6  cse=1"};
   stow_rewrite_options options;
   stow_diag diag;
   stow_rewrite_options_init(&options);
@@ -536,7 +536,7 @@ TEST(StructsOfOlderCallersAreFilledAsFarAsTheyGo) {
                    CHECK(stow_rewritten_describe(r, out) == STOW_OK));
   CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t), stow_rewrite_options_defaults(out));
   CHECK_EVERY_SIZE(stow_rewrite_options, sizeof(size_t),
-                   CHECK(stow_rewrite_read_stamp(stow_str_of("v5"), NULL, out) == STOW_OK));
+                   CHECK(stow_rewrite_read_stamp(stow_str_of("v6"), NULL, out) == STOW_OK));
   stow_rewritten_destroy(r);
   stow_module_destroy(module);
 }
