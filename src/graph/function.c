@@ -114,6 +114,17 @@ static bool only_has_rows(const stow_graph* graph, stow_node node, size_t operan
   return true;
 }
 
+// The rows of all operands are the same dim from the front, and not |axis|.
+static bool joins_other_dims(const stow_graph* graph, stow_node node, int64_t axis) {
+  const stow_value* operands = stow_graph_operands(graph, node);
+  uint32_t rows = axis_of(graph, operands[0]);
+  bool does = axis != (int64_t)rows;
+  for (size_t k = 1; k < stow_graph_operand_count(graph, node); ++k) {
+    does = does && axis_of(graph, operands[k]) == rows;
+  }
+  return does;
+}
+
 // |axis| of operand 0, which may count from the end.
 static int64_t normal_axis(const stow_graph* graph, stow_node node, int64_t axis) {
   return axis < 0
@@ -202,11 +213,17 @@ static bool is_local(const stow_graph* graph, stow_node node) {
   if (op == STOW_OP_QUANTIZE_LINEAR || op == STOW_OP_DEQUANTIZE_LINEAR) {
     return is_local_quantization(graph, node);
   }
+  if (op == STOW_OP_CONCAT) {
+    return joins_other_dims(graph, node,
+                            normal_axis(graph, node, stow_graph_attr(graph, node, "axis")->i));
+  }
   if (stow_graph_operand_count(graph, node) == 0 || !only_has_rows(graph, node, 0)) {
     return false;
   }
   int64_t rows = axis_of(graph, operands[0]);  // or above all others: none
   switch (op) {
+    case STOW_OP_NARROW:
+      return rows != normal_axis(graph, node, stow_graph_attr(graph, node, "axis")->i);
     case STOW_OP_SOFTMAX:
     case STOW_OP_LOG_SOFTMAX:
     case STOW_OP_LAYER_NORM:

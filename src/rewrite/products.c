@@ -29,8 +29,10 @@
 #define MOST_SPAN 96  // nodes from the highest step to the last of a cluster
 // About what an executor needs for the smallest blocks: a value of a block, its rows, and for each
 // value of the function.
-#define BLOCK_BYTES 32768
-#define LEAST_ROWS 4
+#define BLOCK_BYTES 24576
+#define LARGEST_LEAST 49152
+#define LEAST_PART 24
+#define TILE_ROWS 6
 #define FRAME_BYTES 144
 #define KERNEL_BYTES 2048
 #define WORTHWHILE 16  // the peak is lower by this part at least
@@ -46,6 +48,14 @@ typedef struct chain {
   stowi_rewrite_rows rows;  // of the result
 } chain;
 
+// Members that are computed head by head, all of them for one index of a dim before the rows, so
+// that what is between has no other: scores are as large as those of one head.
+typedef struct heads {
+  size_t first, end;  // of nodes in ascending order; none: first == end
+  int64_t parts;      // one or several heads each
+  int64_t length;
+} heads;
+
 typedef struct finder {
   stowi_rewrite_pass* pass;
   const stow_graph* graph;
@@ -58,7 +68,8 @@ typedef struct finder {
   stow_node pending[MOST_USES];  // producers to try, ascending
   size_t pending_count;
   // Of a trial.
-  stow_node nodes[MOST_NODES];
+  stow_node nodes[MOST_NODES];  // the last one first
+  member ascending[MOST_NODES];
   stow_value operands[MOST_USES];  // that it reads from outside
   size_t operand_count;
   // The best of the highest step.
@@ -67,6 +78,52 @@ typedef struct finder {
   uint64_t best_after;
   STOWI_VEC(chain) chains;
 } finder;
+
+// ---------------------------------------------------------------------------------------------
+// Heads
+
+#define MOST_PARTS 16
+
+static bool is_move(const stow_graph* graph, stow_node node) {
+  return stow_graph_op(graph, node) == STOW_OP_TRANSPOSE || stowi_rewrite_is_reshape(graph, node);
+}
+
+// The only dim before the rows that is not 1; UINT32_MAX: there is none, or another one.
+static uint32_t head_axis(const stow_type* type, const stowi_rewrite_rows* rows) {
+  uint32_t axis = UINT32_MAX;
+  size_t count = 0;
+  for (uint32_t i = rows->groups; i < rows->first; ++i) {
+    axis = type->dims[i] != 1 ? i : axis;
+    count += type->dims[i] != 1;
+  }
+  return count == 1 && stow_dim_is_const(type->dims[axis]) ? axis : UINT32_MAX;
+}
+
+// How many heads the result of |m| has; 1 if it is not computed head by head.
+static int64_t count_heads(const stow_graph* graph, const member* m) {
+  const stow_type* type = stow_graph_type(graph, stow_graph_first_result(graph, m->node));
+  uint32_t axis = is_move(graph, m->node) ? UINT32_MAX : head_axis(type, &m->rows);
+  return axis == UINT32_MAX ? 1 : type->dims[axis];
+}
+
+// The longest run of |members|, in ascending order, that have the same heads.
+static heads find_heads(const stow_graph* graph, const member* members, size_t count) {
+  heads best = {0, 0, 1, 1};
+  for (size_t first = 0, end; first < count; first = end) {
+    int64_t now = count_heads(graph, &members[first]);
+    for (end = first + 1; end < count && count_heads(graph, &members[end]) == now; ++end) {
+    }
+    if (now != 1 && end - first > 1 && end - first > best.end - best.first) {
+      best = (heads){first, end, now, 1};
+    }
+  }
+  int64_t all = best.parts;
+  while (all / best.length > MOST_PARTS || all % best.length != 0) {
+    ++best.length;
+  }
+  best.parts = all / best.length;
+  return best;
+}
 
 // ---------------------------------------------------------------------------------------------
 // Growing
@@ -291,6 +348,21 @@ static uint64_t live_at(const finder* f, const needs* n, size_t count, size_t i)
   return live - (takes ? n->unit[i] : 0);
 }
 
+// What is computed head by head, and not read afterwards, has one part at a time; what that reads
+// is needed until the last one.
+static void divide_needs(const finder* f, size_t count, needs* n) {
+  heads h = find_heads(f->graph, f->ascending, count);
+  size_t last = count - h.end;  // members are descending
+  for (size_t i = 0; i < count; ++i) {
+    bool is_inside = i >= last && i < count - h.first;
+    if (is_inside && n->end[i] >= last && i != 0) {
+      n->unit[i] /= (uint64_t)h.parts;
+    } else if (!is_inside && n->end[i] >= last && n->end[i] < count - h.first) {
+      n->end[i] = last;
+    }
+  }
+}
+
 static uint64_t estimate_scratch(const finder* f, size_t count) {
   const member* last = &f->members[0];
   const stow_type* result =
@@ -299,6 +371,7 @@ static uint64_t estimate_scratch(const finder* f, size_t count) {
   uint64_t largest = 1, most = 0;
   needs n;
   find_needs(f, count, &n);
+  divide_needs(f, count, &n);
   bool has_pieces = false;  // what has several is copied at the end
   for (uint32_t i = last->rows.groups; i < last->rows.first; ++i) {
     has_pieces = has_pieces || result->dims[i] != 1;
@@ -309,7 +382,10 @@ static uint64_t estimate_scratch(const finder* f, size_t count) {
     largest = n.unit[i] > largest ? n.unit[i] : largest;
     most = live > most ? live : most;
   }
-  uint64_t rows = BLOCK_BYTES / largest > LEAST_ROWS ? BLOCK_BYTES / largest : LEAST_ROWS;
+  uint64_t part = all / LEAST_PART;
+  part = part < LARGEST_LEAST / largest ? part : LARGEST_LEAST / largest;
+  uint64_t rows = BLOCK_BYTES / largest > part ? BLOCK_BYTES / largest : part;
+  rows = rows < TILE_ROWS ? TILE_ROWS : rows;
   rows = rows > all - all / 2 ? all - all / 2 : rows;
   return rows * most + KERNEL_BYTES + FRAME_BYTES * (count + f->operand_count);
 }
@@ -320,6 +396,7 @@ static bool find_fusion(finder* f, size_t count, stowi_rewrite_fusion* out) {
   }
   for (size_t i = 0; i < count; ++i) {
     f->nodes[i] = f->members[i].node;
+    f->ascending[count - 1 - i] = f->members[i];
   }
   *out = (stowi_rewrite_fusion){.nodes = f->nodes,
                                 .count = count,
@@ -421,6 +498,10 @@ static void translate(stowi_rewrite_maker* m, stow_type* type) {
   }
 }
 
+static size_t operand_count(const stow_graph* graph, stow_node node) {
+  return stowi_rewrite_is_reshape(graph, node) ? 1 : stow_graph_operand_count(graph, node);
+}
+
 // The value of the function for operand |k|: one that it makes, or an input of the type that is
 // needed.
 static stow_status find_value(stowi_rewrite_maker* m, stow_node node, size_t k,
@@ -446,49 +527,178 @@ static stow_status find_value(stowi_rewrite_maker* m, stow_node node, size_t k,
   return STOW_OK;
 }
 
-static stow_status add_node(stowi_rewrite_maker* m, size_t i, const stowi_rewrite_rows* rows) {
-  stow_node node = m->nodes[i];
-  bool is_reshape = stowi_rewrite_is_reshape(m->graph, node);
-  size_t count = is_reshape ? 1 : stow_graph_operand_count(m->graph, node);
-  stow_value operands[MOST_USES];
-  for (size_t k = 0; k < count; ++k) {
-    STOW_TRY(find_value(m, node, k, rows, &operands[k]));
-  }
-  stow_type type = stowi_rewrite_part_of(
-      stow_graph_type(m->graph, stow_graph_first_result(m->graph, node)), rows);
-  translate(m, &type);
-  stow_call* call = stowi_rewrite_maker_begin(m, i, &type);
-  for (size_t k = 0; k < count; ++k) {
+// Adds node |i|, whose result has |type|, with |operands|.
+static stow_status add_with(stowi_rewrite_maker* m, size_t i, const stowi_rewrite_rows* rows,
+                            const stow_type* type, const stow_value* operands) {
+  stow_call* call = stowi_rewrite_maker_begin(m, i, type);
+  for (size_t k = 0; k < operand_count(m->graph, m->nodes[i]); ++k) {
     stow_call_operand(call, operands[k]);
   }
-  stowi_rewrite_add_attrs(m->pass, call, node, rows);
+  stowi_rewrite_add_attrs(m->pass, call, m->nodes[i], rows);
   return stow_call_finish(call, m->pass->diag, NULL);
 }
 
+static stow_type made_type(stowi_rewrite_maker* m, size_t i, const stowi_rewrite_rows* rows) {
+  stow_value value = stow_graph_first_result(m->graph, m->nodes[i]);
+  stow_type type = stowi_rewrite_part_of(stow_graph_type(m->graph, value), rows);
+  translate(m, &type);
+  return type;
+}
+
+static stow_status add_node(stowi_rewrite_maker* m, const member* members, size_t i) {
+  stow_value operands[MOST_USES];
+  for (size_t k = 0; k < operand_count(m->graph, m->nodes[i]); ++k) {
+    STOW_TRY(find_value(m, m->nodes[i], k, &members[i].rows, &operands[k]));
+  }
+  stow_type type = made_type(m, i, &members[i].rows);
+  return add_with(m, i, &members[i].rows, &type, operands);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Head by head
+
+typedef struct unrolled {
+  const member* members;
+  heads heads;
+  stow_value parts[MOST_NODES][MOST_PARTS];  // of results
+} unrolled;
+
+static uint32_t made_axis(const stowi_rewrite_maker* m, const member* of) {
+  const stow_type* type = stow_graph_type(m->graph, stow_graph_first_result(m->graph, of->node));
+  return head_axis(type, &of->rows) - of->rows.groups;
+}
+
+// The dim of operand |k| that is aligned with the heads of the result; UINT32_MAX: it has none.
+static uint32_t aligned_axis(const stowi_rewrite_maker* m, const member* of, size_t k,
+                             stow_value operand) {
+  bool is_product = stow_graph_op(m->graph, of->node) == STOW_OP_MATMUL;
+  bool is_aligned = is_product || stowi_graph_is_elementwise(m->graph, of->node);
+  const stow_type* result = stow_graph_type(m->graph, stow_graph_first_result(m->graph, of->node));
+  uint32_t span = of->rows.end - of->rows.first - 1;
+  uint32_t rank = result->rank - of->rows.groups - span;
+  uint32_t own = stow_graph_type(m->function, operand)->rank;
+  uint32_t axis = made_axis(m, of);
+  if (!is_aligned) {
+    return k == 0 ? axis : UINT32_MAX;
+  }
+  return axis + own < rank ? UINT32_MAX : axis + own - rank;
+}
+
+static stow_status narrow(stowi_rewrite_maker* m, const heads* h, int64_t part, uint32_t axis,
+                          stow_value* value) {
+  stow_type type = *stow_graph_type(m->function, *value);
+  type.dims[axis] = h->length;
+  stow_call* call = stow_graph_begin(m->function, STOW_OP_NARROW);
+  stow_call_operand(call, *value);
+  stow_call_attr_int(call, "axis", (int64_t)axis);
+  stow_call_attr_int(call, "start", part * h->length);
+  stow_call_attr_int(call, "len", h->length);
+  stow_call_result_type(call, &type);
+  return stow_call_finish(call, m->pass->diag, value);
+}
+
+// What part |part| of node |i| reads of operand |k|.
+static stow_status find_part(stowi_rewrite_maker* m, const unrolled* u, size_t i, size_t k,
+                             int64_t part, stow_value* out) {
+  stow_value value = stow_graph_operands(m->graph, m->nodes[i])[k];
+  for (size_t j = u->heads.first; j < i && value != STOW_VALUE_NONE; ++j) {
+    if (stow_graph_first_result(m->graph, m->nodes[j]) == value) {
+      *out = u->parts[j][part];
+      return STOW_OK;
+    }
+  }
+  STOW_TRY(find_value(m, m->nodes[i], k, &u->members[i].rows, out));
+  uint32_t axis = *out == STOW_VALUE_NONE ? UINT32_MAX : aligned_axis(m, &u->members[i], k, *out);
+  bool has_heads = axis != UINT32_MAX && stow_graph_type(m->function, *out)->dims[axis] ==
+                                             u->heads.parts * u->heads.length;
+  return has_heads ? narrow(m, &u->heads, part, axis, out) : STOW_OK;
+}
+
+static stow_status add_part(stowi_rewrite_maker* m, unrolled* u, size_t i, int64_t part) {
+  stow_value operands[MOST_USES];
+  for (size_t k = 0; k < operand_count(m->graph, m->nodes[i]); ++k) {
+    STOW_TRY(find_part(m, u, i, k, part, &operands[k]));
+  }
+  stow_type type = made_type(m, i, &u->members[i].rows);
+  type.dims[made_axis(m, &u->members[i])] = u->heads.length;
+  STOW_TRY(add_with(m, i, &u->members[i].rows, &type, operands));
+  u->parts[i][part] = m->made[i];
+  return STOW_OK;
+}
+
+static bool is_read_behind(const stowi_rewrite_maker* m, size_t i, size_t end) {
+  stow_value value = stow_graph_first_result(m->graph, m->nodes[i]);
+  bool is = end == m->count && i + 1 == end;
+  for (size_t j = end; j < m->count; ++j) {
+    for (size_t k = 0; k < stow_graph_operand_count(m->graph, m->nodes[j]); ++k) {
+      is = is || stow_graph_operands(m->graph, m->nodes[j])[k] == value;
+    }
+  }
+  return is;
+}
+
+static stow_status join_parts(stowi_rewrite_maker* m, const unrolled* u, size_t i) {
+  stow_type type = made_type(m, i, &u->members[i].rows);
+  stow_call* call = stow_graph_begin(m->function, STOW_OP_CONCAT);
+  for (int64_t part = 0; part < u->heads.parts; ++part) {
+    stow_call_operand(call, u->parts[i][part]);
+  }
+  stow_call_attr_int(call, "axis", (int64_t)made_axis(m, &u->members[i]));
+  stow_call_result_type(call, &type);
+  return stow_call_finish(call, m->pass->diag, &m->made[i]);
+}
+
+static stow_status add_heads(stowi_rewrite_maker* m, const member* members, const heads* h) {
+  unrolled* u = STOWI_NEW(m->pass->allocator, unrolled);
+  STOW_TRY(stowi_need_memory(u != NULL, m->pass->diag));
+  stow_status status = STOW_OK;
+  u->members = members;
+  u->heads = *h;
+  for (int64_t part = 0; part < h->parts; ++part) {
+    for (size_t i = h->first; status == STOW_OK && i < h->end; ++i) {
+      status = add_part(m, u, i, part);
+    }
+  }
+  for (size_t i = h->first; status == STOW_OK && i < h->end; ++i) {
+    status = is_read_behind(m, i, h->end) ? join_parts(m, u, i) : STOW_OK;
+  }
+  STOWI_DELETE(m->pass->allocator, u);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// All nodes
+
 // Where the result of node |i| has rows, by what a later one needs.
-static stowi_rewrite_rows rows_of(const stowi_rewrite_maker* m, size_t i,
-                                  const stowi_rewrite_rows* known) {
+static stowi_rewrite_rows rows_of(const stowi_rewrite_maker* m, size_t i, const member* known) {
   stow_value value = stow_graph_first_result(m->graph, m->nodes[i]);
   for (size_t j = i + 1; j < m->count; ++j) {
     for (size_t k = 0; k < stow_graph_operand_count(m->graph, m->nodes[j]); ++k) {
       stowi_rewrite_share share;
       if (stow_graph_operands(m->graph, m->nodes[j])[k] == value) {
-        (void)stowi_rewrite_share_of(m->pass, m->nodes[j], k, &known[j], &share);
+        (void)stowi_rewrite_share_of(m->pass, m->nodes[j], k, &known[j].rows, &share);
         return share.at;
       }
     }
   }
-  return known[i];
+  return known[i].rows;
 }
 
 static stow_status fill(stowi_rewrite_maker* m) {
-  stowi_rewrite_rows rows[MOST_NODES];
-  rows[m->count - 1] = *(const stowi_rewrite_rows*)m->user;
+  member members[MOST_NODES];
+  members[m->count - 1] = (member){m->nodes[m->count - 1], *(const stowi_rewrite_rows*)m->user};
   for (size_t i = m->count - 1; i-- > 0;) {
-    rows[i] = rows_of(m, i, rows);
+    members[i].node = m->nodes[i];
+    members[i].rows = rows_of(m, i, members);
   }
+  heads h = find_heads(m->graph, members, m->count);
   for (size_t i = 0; i < m->count; ++i) {
-    STOW_TRY(add_node(m, i, &rows[i]));
+    if (i == h.first && h.parts > 1) {
+      STOW_TRY(add_heads(m, members, &h));
+      i = h.end - 1;
+    } else {
+      STOW_TRY(add_node(m, members, i));
+    }
   }
   return STOW_OK;
 }
