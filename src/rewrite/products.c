@@ -31,7 +31,7 @@
 // value of the function.
 #define BLOCK_BYTES 24576
 #define LARGEST_LEAST 49152
-#define LEAST_PART 24
+#define LEAST_PART 20
 #define TILE_ROWS 6
 #define FRAME_BYTES 144
 #define KERNEL_BYTES 2048

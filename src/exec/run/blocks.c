@@ -27,7 +27,7 @@ static const uint64_t product_bytes[STOWI_EXEC_MOST_SIZES] = {524288, 131072, 32
 // Whole tiles of rows are fastest.
 static const uint64_t weight_bytes[STOWI_EXEC_MOST_SIZES] = {524288, 131072, 65536, 24576};
 #define LARGEST_LEAST 49152
-#define LEAST_PART 24
+#define LEAST_PART 20
 #define TILE_ROWS 6
 
 // Rows that functions are planned for: a transpose of one row would be a view, and other dims are
