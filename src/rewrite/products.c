@@ -32,6 +32,7 @@
 #define BLOCK_BYTES 24576
 #define LARGEST_LEAST 49152
 #define LEAST_PART 20
+#define MOST_PART 8
 #define TILE_ROWS 6
 #define FRAME_BYTES 144
 #define KERNEL_BYTES 2048
@@ -217,6 +218,22 @@ static size_t find_member(const finder* f, stow_node node, size_t count) {
   return SIZE_MAX;
 }
 
+static bool is_weight(const stow_graph* graph, stow_value value) {
+  stow_op op = stow_graph_op(graph, stow_graph_producer(graph, value));
+  return op == STOW_OP_PARAM || op == STOW_OP_CONSTANT;
+}
+
+// Whether there is a product with weights; others are left to `blocks`.
+static bool has_weights(const finder* f, size_t count) {
+  bool has = false;
+  for (size_t i = 0; i < count; ++i) {
+    stow_node node = f->members[i].node;
+    has = has || (stow_graph_op(f->graph, node) == STOW_OP_MATMUL &&
+                  is_weight(f->graph, stow_graph_operands(f->graph, node)[1]));
+  }
+  return has;
+}
+
 // Whether they have all or none of the nodes that `blocks` would make one.
 static bool is_closed(const finder* f, size_t count) {
   for (size_t i = 0; i < count; ++i) {
@@ -384,14 +401,15 @@ static uint64_t estimate_scratch(const finder* f, size_t count) {
   }
   uint64_t part = all / LEAST_PART;
   part = part < LARGEST_LEAST / largest ? part : LARGEST_LEAST / largest;
-  uint64_t rows = BLOCK_BYTES / largest > part ? BLOCK_BYTES / largest : part;
+  uint64_t rows = BLOCK_BYTES / largest < all / MOST_PART ? BLOCK_BYTES / largest : all / MOST_PART;
+  rows = rows < part ? part : rows;
   rows = rows < TILE_ROWS ? TILE_ROWS : rows;
   rows = rows > all - all / 2 ? all - all / 2 : rows;
   return rows * most + KERNEL_BYTES + FRAME_BYTES * (count + f->operand_count);
 }
 
 static bool find_fusion(finder* f, size_t count, stowi_rewrite_fusion* out) {
-  if (!is_closed(f, count) || !find_operands(f, count)) {
+  if (!has_weights(f, count) || !is_closed(f, count) || !find_operands(f, count)) {
     return false;
   }
   for (size_t i = 0; i < count; ++i) {

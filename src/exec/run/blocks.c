@@ -28,6 +28,7 @@ static const uint64_t product_bytes[STOWI_EXEC_MOST_SIZES] = {524288, 131072, 32
 static const uint64_t weight_bytes[STOWI_EXEC_MOST_SIZES] = {524288, 131072, 65536, 24576};
 #define LARGEST_LEAST 49152
 #define LEAST_PART 20
+#define MOST_PART 8  // of which the smallest blocks have no more, but a tile
 #define TILE_ROWS 6
 
 // Rows that functions are planned for: a transpose of one row would be a view, and other dims are
@@ -545,7 +546,9 @@ static uint64_t rows_of_size(const node_data* n, size_t i) {
   if (n->packed != 0) {
     uint64_t part = n->data.rows / LEAST_PART;
     uint64_t most = LARGEST_LEAST / row;
+    uint64_t few = n->data.rows / MOST_PART;
     part = part < most ? part : most;
+    rows = is_last && rows > few ? few : rows;
     rows = whole_tiles(rows > part ? rows : part);
   }
   uint64_t half = n->data.rows - n->data.rows / 2;

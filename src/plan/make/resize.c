@@ -29,7 +29,8 @@ struct stowi_plan_resizer {
   size_t count;
   item* items;      // from the bottom up
   uint64_t* sizes;  // by value, of roots
-  stow_value* from;  // by value: in whose bytes it is, as a view or in place; itself if it is a root
+  stow_value*
+      from;  // by value: in whose bytes it is, as a view or in place; itself if it is a root
   stowi_plan_gaps gaps;
 };
 
