@@ -107,14 +107,22 @@ static int64_t count_heads(const stow_graph* graph, const member* m) {
   return axis == UINT32_MAX ? 1 : type->dims[axis];
 }
 
+// Whether it is a product with a matrix for each head: others would read theirs several times.
+static bool has_matrices(const stow_graph* graph, stow_node node) {
+  return stow_graph_op(graph, node) == STOW_OP_MATMUL &&
+         stow_graph_type(graph, stow_graph_operands(graph, node)[1])->rank > 2;
+}
+
 // The longest run of |members|, in ascending order, that have the same heads.
 static heads find_heads(const stow_graph* graph, const member* members, size_t count) {
   heads best = {0, 0, 1, 1};
   for (size_t first = 0, end; first < count; first = end) {
     int64_t now = count_heads(graph, &members[first]);
+    bool has = has_matrices(graph, members[first].node);
     for (end = first + 1; end < count && count_heads(graph, &members[end]) == now; ++end) {
+      has = has || has_matrices(graph, members[end].node);
     }
-    if (now != 1 && end - first > 1 && end - first > best.end - best.first) {
+    if (now != 1 && has && end - first > 1 && end - first > best.end - best.first) {
       best = (heads){first, end, now, 1};
     }
   }
