@@ -144,18 +144,19 @@ static bool share_of_transpose(const stowi_rewrite_pass* pass, stow_node node,
   return keeps;
 }
 
+static bool are_numbers(const stow_type* type, uint32_t first, uint32_t end) {
+  bool are = true;
+  for (uint32_t i = first; i < end; ++i) {
+    are = are && stow_dim_is_const(type->dims[i]);
+  }
+  return are;
+}
+
 // Whether dims [a, a_end) of one type and [b, b_end) of another are as many indices at all points:
 // the same dims but for those that are 1, or numbers with the same product.
 static bool same_count(const stow_type* x, uint32_t a, uint32_t a_end, const stow_type* y,
                        uint32_t b, uint32_t b_end) {
-  bool has_numbers = true;
-  for (uint32_t i = a; i < a_end; ++i) {
-    has_numbers = has_numbers && stow_dim_is_const(x->dims[i]);
-  }
-  for (uint32_t i = b; i < b_end; ++i) {
-    has_numbers = has_numbers && stow_dim_is_const(y->dims[i]);
-  }
-  if (has_numbers) {
+  if (are_numbers(x, a, a_end) && are_numbers(y, b, b_end)) {
     return product(x, a, a_end) == product(y, b, b_end);
   }
   bool same = true;
@@ -202,7 +203,8 @@ static bool share_of_reshape(const stowi_rewrite_pass* pass, stow_node node,
     return false;
   }
   *out = (stowi_rewrite_share){true, at, stowi_rewrite_part_of(from, &at)};
-  return same_count(from, 0, at.groups, to, 0, rows->groups) &&
+  return are_numbers(to, rows->groups, rows->first) &&
+         same_count(from, 0, at.groups, to, 0, rows->groups) &&
          same_count(from, at.groups, at.first, to, rows->groups, rows->first) &&
          same_count(from, at.first, at.end, to, rows->first, rows->end);
 }
