@@ -249,7 +249,7 @@ void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fu
 }
 
 uint64_t stowi_rewrite_load_peak(const stowi_rewrite_load* load) {
-  return load->at[stowi_rewrite_highest_step(load)];
+  return load->lives.node_count == 0 ? 0 : load->at[stowi_rewrite_highest_step(load)];
 }
 
 stow_node stowi_rewrite_highest_step(const stowi_rewrite_load* load) {

@@ -57,9 +57,9 @@ stowi_rewrite_effect stowi_rewrite_try(stowi_rewrite_load* load,
                                        const stowi_rewrite_fusion* fusion);
 // Makes it so.
 void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion);
-// The most live bytes of all steps, of a graph with nodes. O(nodes).
+// The most live bytes of all steps. O(nodes).
 uint64_t stowi_rewrite_load_peak(const stowi_rewrite_load* load);
-// The first step that has them.
+// The first step that has them, of a graph with nodes.
 stow_node stowi_rewrite_highest_step(const stowi_rewrite_load* load);
 
 #endif  // STOWAGE_SRC_REWRITE_LOAD_H_

@@ -20,12 +20,9 @@
 
 #include "base/diag.h"
 #include "rewrite/clusters.h"
-#include "rewrite/maker.h"
-#include "rewrite/rows.h"
 #include "rewrite/rules.h"
+#include "rewrite/tokens.h"
 
-#define MOST_NODES 40
-#define MOST_USES 64
 #define MOST_SPAN 96  // nodes from the highest step to the last of a cluster
 // About what an executor needs for the smallest blocks: a value of a block, its rows, and for each
 // value of the function.
@@ -38,24 +35,11 @@
 #define KERNEL_BYTES 2048
 #define WORTHWHILE 16  // the peak is lower by this part at least
 
-typedef struct member {
-  stow_node node;
-  stowi_rewrite_rows rows;  // of its result
-} member;
-
 typedef struct chain {
   size_t first;  // in the pass's list of nodes, ascending
   size_t count;
   stowi_rewrite_rows rows;  // of the result
 } chain;
-
-// Members that are computed head by head, all of them for one index of a dim before the rows, so
-// that what is between has no other: scores are as large as those of one head.
-typedef struct heads {
-  size_t first, end;  // of nodes in ascending order; none: first == end
-  int64_t parts;      // one or several heads each
-  int64_t length;
-} heads;
 
 typedef struct finder {
   stowi_rewrite_pass* pass;
@@ -64,75 +48,21 @@ typedef struct finder {
   stowi_rewrite_homes homes;  // of nodes that `blocks` makes one
   bool* is_used;              // by node
   // The cluster that grows, the last node first.
-  member members[MOST_NODES];
+  stowi_rewrite_member members[STOWI_REWRITE_MOST_TOKEN_NODES];
   size_t count;
-  stow_node pending[MOST_USES];  // producers to try, ascending
+  stow_node pending[STOWI_REWRITE_MOST_USES];  // producers to try, ascending
   size_t pending_count;
   // Of a trial.
-  stow_node nodes[MOST_NODES];  // the last one first
-  member ascending[MOST_NODES];
-  stow_value operands[MOST_USES];  // that it reads from outside
+  stow_node nodes[STOWI_REWRITE_MOST_TOKEN_NODES];  // the last one first
+  stowi_rewrite_member ascending[STOWI_REWRITE_MOST_TOKEN_NODES];
+  stow_value operands[STOWI_REWRITE_MOST_USES];  // that it reads from outside
   size_t operand_count;
   // The best of the highest step.
-  member best[MOST_NODES];
+  stowi_rewrite_member best[STOWI_REWRITE_MOST_TOKEN_NODES];
   size_t best_count;
   uint64_t best_after;
   STOWI_VEC(chain) chains;
 } finder;
-
-// ---------------------------------------------------------------------------------------------
-// Heads
-
-#define MOST_PARTS 16
-
-static bool is_move(const stow_graph* graph, stow_node node) {
-  return stow_graph_op(graph, node) == STOW_OP_TRANSPOSE || stowi_rewrite_is_reshape(graph, node);
-}
-
-// The only dim before the rows that is not 1; UINT32_MAX: there is none, or another one.
-static uint32_t head_axis(const stow_type* type, const stowi_rewrite_rows* rows) {
-  uint32_t axis = UINT32_MAX;
-  size_t count = 0;
-  for (uint32_t i = rows->groups; i < rows->first; ++i) {
-    axis = type->dims[i] != 1 ? i : axis;
-    count += type->dims[i] != 1;
-  }
-  return count == 1 && stow_dim_is_const(type->dims[axis]) ? axis : UINT32_MAX;
-}
-
-// How many heads the result of |m| has; 1 if it is not computed head by head.
-static int64_t count_heads(const stow_graph* graph, const member* m) {
-  const stow_type* type = stow_graph_type(graph, stow_graph_first_result(graph, m->node));
-  uint32_t axis = is_move(graph, m->node) ? UINT32_MAX : head_axis(type, &m->rows);
-  return axis == UINT32_MAX ? 1 : type->dims[axis];
-}
-
-// Whether it is a product with a matrix for each head: others would read theirs several times.
-static bool has_matrices(const stow_graph* graph, stow_node node) {
-  return stow_graph_op(graph, node) == STOW_OP_MATMUL &&
-         stow_graph_type(graph, stow_graph_operands(graph, node)[1])->rank > 2;
-}
-
-// The longest run of |members|, in ascending order, that have the same heads.
-static heads find_heads(const stow_graph* graph, const member* members, size_t count) {
-  heads best = {0, 0, 1, 1};
-  for (size_t first = 0, end; first < count; first = end) {
-    int64_t now = count_heads(graph, &members[first]);
-    bool has = has_matrices(graph, members[first].node);
-    for (end = first + 1; end < count && count_heads(graph, &members[end]) == now; ++end) {
-      has = has || has_matrices(graph, members[end].node);
-    }
-    if (now != 1 && has && end - first > 1 && end - first > best.end - best.first) {
-      best = (heads){first, end, now, 1};
-    }
-  }
-  int64_t all = best.parts;
-  while (all / best.length > MOST_PARTS || all % best.length != 0) {
-    ++best.length;
-  }
-  best.parts = all / best.length;
-  return best;
-}
 
 // ---------------------------------------------------------------------------------------------
 // Growing
@@ -147,7 +77,7 @@ static void push(finder* f, stow_node node) {
     --at;
   }
   bool is_there = at > 0 && f->pending[at - 1] == node;
-  if (!is_there && f->pending_count < MOST_USES) {
+  if (!is_there && f->pending_count < STOWI_REWRITE_MOST_USES) {
     memmove(f->pending + at + 1, f->pending + at, (f->pending_count - at) * sizeof(stow_node));
     f->pending[at] = node;
     ++f->pending_count;
@@ -155,7 +85,7 @@ static void push(finder* f, stow_node node) {
 }
 
 static void add(finder* f, stow_node node, const stowi_rewrite_rows* rows) {
-  f->members[f->count++] = (member){node, *rows};
+  f->members[f->count++] = (stowi_rewrite_member){node, *rows};
   for (size_t k = 0; k < stow_graph_operand_count(f->graph, node); ++k) {
     stow_value operand = stow_graph_operands(f->graph, node)[k];
     stowi_rewrite_share share;
@@ -170,7 +100,7 @@ static void add(finder* f, stow_node node, const stowi_rewrite_rows* rows) {
 static size_t count_reads(const finder* f, stow_value value, stowi_rewrite_rows* out_rows) {
   size_t reads = 0;
   for (size_t i = 0; i < f->count; ++i) {
-    const member* m = &f->members[i];
+    const stowi_rewrite_member* m = &f->members[i];
     for (size_t k = 0; k < stow_graph_operand_count(f->graph, m->node); ++k) {
       stowi_rewrite_share share;
       if (stow_graph_operands(f->graph, m->node)[k] != value) {
@@ -204,7 +134,7 @@ static void grow(finder* f, stow_node last, const stowi_rewrite_rows* rows) {
     return;
   }
   add(f, last, rows);
-  while (f->pending_count > 0 && f->count < MOST_NODES) {
+  while (f->pending_count > 0 && f->count < STOWI_REWRITE_MOST_TOKEN_NODES) {
     stow_node node = f->pending[--f->pending_count];
     stowi_rewrite_rows own;
     if (can_join(f, node, &own)) {
@@ -263,7 +193,7 @@ static bool add_operand(finder* f, stow_value value) {
       return true;
     }
   }
-  if (f->operand_count == MOST_USES) {
+  if (f->operand_count == STOWI_REWRITE_MOST_USES) {
     return false;
   }
   f->operands[f->operand_count++] = value;
@@ -286,17 +216,14 @@ static bool find_operands(finder* f, size_t count) {
   return fits;
 }
 
-static bool same_dims(const stow_type* a, const stow_type* b) {
-  return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
-}
-
 // Whether member |i| may make its result in place of operand |k|, the same rows of which it reads.
 static bool may_take(const finder* f, size_t i, size_t k) {
-  const member* m = &f->members[i];
+  const stowi_rewrite_member* m = &f->members[i];
   stow_value operand = stow_graph_operands(f->graph, m->node)[k];
   const stow_type* from = stow_graph_type(f->graph, operand);
   const stow_type* to = stow_graph_type(f->graph, stow_graph_first_result(f->graph, m->node));
-  return same_dims(from, to) && stow_dtype_bits(from->dtype) == stow_dtype_bits(to->dtype) &&
+  return stowi_rewrite_same_dims(from, to) &&
+         stow_dtype_bits(from->dtype) == stow_dtype_bits(to->dtype) &&
          stow_graph_in_place(f->pass->sized, m->node, 0, k) != STOW_IN_PLACE_NEVER;
 }
 
@@ -307,7 +234,7 @@ static stow_value operand_to_take(const finder* f, size_t count) {
   const stow_type* result = stow_graph_type(f->graph, stow_graph_first_result(f->graph, last));
   stow_type part = stowi_rewrite_part_of(result, &f->members[0].rows);
   for (size_t i = 0; i < count; ++i) {
-    const member* m = &f->members[i];
+    const stowi_rewrite_member* m = &f->members[i];
     for (size_t k = 0; k < stow_graph_operand_count(f->graph, m->node); ++k) {
       stow_value operand = stow_graph_operands(f->graph, m->node)[k];
       stowi_rewrite_share share;
@@ -319,7 +246,7 @@ static stow_value operand_to_take(const finder* f, size_t count) {
       stow_value root = f->load.lives.roots[operand];
       if (f->load.lives.ends[root] <= last && !stow_graph_is_boundary(f->graph, root) &&
           stow_dtype_bits(share.type.dtype) == stow_dtype_bits(part.dtype) &&
-          same_dims(&share.type, &part) && (i != 0 || may_take(f, i, k))) {
+          stowi_rewrite_same_dims(&share.type, &part) && (i != 0 || may_take(f, i, k))) {
         return operand;
       }
     }
@@ -330,14 +257,14 @@ static stow_value operand_to_take(const finder* f, size_t count) {
 // What an executor needs for the smallest blocks: the most that the values of a function have at
 // one of its nodes.
 typedef struct needs {
-  uint64_t unit[MOST_NODES];  // bytes of a row; 0: a view
-  size_t root[MOST_NODES];
-  size_t end[MOST_NODES];  // the last member that reads it
+  uint64_t unit[STOWI_REWRITE_MOST_TOKEN_NODES];  // bytes of a row; 0: a view
+  size_t root[STOWI_REWRITE_MOST_TOKEN_NODES];
+  size_t end[STOWI_REWRITE_MOST_TOKEN_NODES];  // the last member that reads it
 } needs;
 
 static void find_needs(const finder* f, size_t count, needs* out) {
   for (size_t i = count; i-- > 0;) {
-    const member* m = &f->members[i];
+    const stowi_rewrite_member* m = &f->members[i];
     stow_value value = stow_graph_first_result(f->graph, m->node);
     bool is_view = f->load.lives.roots[value] != value;
     out->root[i] = out->end[i] = i;
@@ -376,7 +303,7 @@ static uint64_t live_at(const finder* f, const needs* n, size_t count, size_t i)
 // What is computed head by head, and not read afterwards, has one part at a time; what that reads
 // is needed until the last one.
 static void divide_needs(const finder* f, size_t count, needs* n) {
-  heads h = find_heads(f->graph, f->ascending, count);
+  stowi_rewrite_heads h = stowi_rewrite_find_heads(f->graph, f->ascending, count);
   size_t last = count - h.end;  // members are descending
   for (size_t i = 0; i < count; ++i) {
     bool is_inside = i >= last && i < count - h.first;
@@ -389,7 +316,7 @@ static void divide_needs(const finder* f, size_t count, needs* n) {
 }
 
 static uint64_t estimate_scratch(const finder* f, size_t count) {
-  const member* last = &f->members[0];
+  const stowi_rewrite_member* last = &f->members[0];
   const stow_type* result =
       stow_graph_type(f->pass->sized, stow_graph_first_result(f->graph, last->node));
   uint64_t all = stowi_rewrite_count_rows(result, &last->rows);
@@ -512,258 +439,21 @@ static stow_status lower_all(finder* f, uint64_t* out_peak) {
 }
 
 // ---------------------------------------------------------------------------------------------
-// Functions
-
-// In |list| of a change: where nodes are, how many, and the rows of the result.
-enum { LIST_FIRST, LIST_COUNT, LIST_GROUPS, LIST_ROWS, LIST_END, LIST_SIZE };
-
-static void translate(stowi_rewrite_maker* m, stow_type* type) {
-  for (uint32_t i = 0; i < type->rank; ++i) {
-    type->dims[i] =
-        type->dims[i] == STOWI_REWRITE_ROWS ? m->rows : stowi_rewrite_maker_dim(m, type->dims[i]);
-  }
-}
-
-static size_t operand_count(const stow_graph* graph, stow_node node) {
-  return stowi_rewrite_is_reshape(graph, node) ? 1 : stow_graph_operand_count(graph, node);
-}
-
-// The value of the function for operand |k|: one that it makes, or an input of the type that is
-// needed.
-static stow_status find_value(stowi_rewrite_maker* m, stow_node node, size_t k,
-                              const stowi_rewrite_rows* rows, stow_value* out) {
-  stow_value value = stow_graph_operands(m->graph, node)[k];
-  stowi_rewrite_share share;
-  *out = STOW_VALUE_NONE;
-  if (value == STOW_VALUE_NONE) {
-    return STOW_OK;
-  }
-  (void)stowi_rewrite_share_of(m->pass, node, k, rows, &share);
-  translate(m, &share.type);
-  int use = 0;
-  while (*out == STOW_VALUE_NONE) {
-    *out = stowi_rewrite_maker_find(m, value, use);
-    if (*out == STOW_VALUE_NONE) {
-      STOW_TRY(stowi_rewrite_maker_input(m, value, use, &share.type, 1));
-    } else if (!same_dims(stow_graph_type(m->function, *out), &share.type)) {
-      *out = STOW_VALUE_NONE;
-      ++use;
-    }
-  }
-  return STOW_OK;
-}
-
-// Adds node |i|, whose result has |type|, with |operands|.
-static stow_status add_with(stowi_rewrite_maker* m, size_t i, const stowi_rewrite_rows* rows,
-                            const stow_type* type, const stow_value* operands) {
-  stow_call* call = stowi_rewrite_maker_begin(m, i, type);
-  for (size_t k = 0; k < operand_count(m->graph, m->nodes[i]); ++k) {
-    stow_call_operand(call, operands[k]);
-  }
-  stowi_rewrite_add_attrs(m->pass, call, m->nodes[i], rows);
-  return stow_call_finish(call, m->pass->diag, NULL);
-}
-
-static stow_type made_type(stowi_rewrite_maker* m, size_t i, const stowi_rewrite_rows* rows) {
-  stow_value value = stow_graph_first_result(m->graph, m->nodes[i]);
-  stow_type type = stowi_rewrite_part_of(stow_graph_type(m->graph, value), rows);
-  translate(m, &type);
-  return type;
-}
-
-static stow_status add_node(stowi_rewrite_maker* m, const member* members, size_t i) {
-  stow_value operands[MOST_USES];
-  for (size_t k = 0; k < operand_count(m->graph, m->nodes[i]); ++k) {
-    STOW_TRY(find_value(m, m->nodes[i], k, &members[i].rows, &operands[k]));
-  }
-  stow_type type = made_type(m, i, &members[i].rows);
-  return add_with(m, i, &members[i].rows, &type, operands);
-}
-
-// ---------------------------------------------------------------------------------------------
-// Head by head
-
-typedef struct unrolled {
-  const member* members;
-  heads heads;
-  stow_value parts[MOST_NODES][MOST_PARTS];  // of results
-} unrolled;
-
-static uint32_t made_axis(const stowi_rewrite_maker* m, const member* of) {
-  const stow_type* type = stow_graph_type(m->graph, stow_graph_first_result(m->graph, of->node));
-  return head_axis(type, &of->rows) - of->rows.groups;
-}
-
-// The dim of operand |k| that is aligned with the heads of the result; UINT32_MAX: it has none.
-static uint32_t aligned_axis(const stowi_rewrite_maker* m, const member* of, size_t k,
-                             stow_value operand) {
-  bool is_product = stow_graph_op(m->graph, of->node) == STOW_OP_MATMUL;
-  bool is_aligned = is_product || stowi_graph_is_elementwise(m->graph, of->node);
-  const stow_type* result = stow_graph_type(m->graph, stow_graph_first_result(m->graph, of->node));
-  uint32_t span = of->rows.end - of->rows.first - 1;
-  uint32_t rank = result->rank - of->rows.groups - span;
-  uint32_t own = stow_graph_type(m->function, operand)->rank;
-  uint32_t axis = made_axis(m, of);
-  if (!is_aligned) {
-    return k == 0 ? axis : UINT32_MAX;
-  }
-  return axis + own < rank ? UINT32_MAX : axis + own - rank;
-}
-
-static stow_status narrow(stowi_rewrite_maker* m, const heads* h, int64_t part, uint32_t axis,
-                          stow_value* value) {
-  stow_type type = *stow_graph_type(m->function, *value);
-  type.dims[axis] = h->length;
-  stow_call* call = stow_graph_begin(m->function, STOW_OP_NARROW);
-  stow_call_operand(call, *value);
-  stow_call_attr_int(call, "axis", (int64_t)axis);
-  stow_call_attr_int(call, "start", part * h->length);
-  stow_call_attr_int(call, "len", h->length);
-  stow_call_result_type(call, &type);
-  return stow_call_finish(call, m->pass->diag, value);
-}
-
-// What part |part| of node |i| reads of operand |k|.
-static stow_status find_part(stowi_rewrite_maker* m, const unrolled* u, size_t i, size_t k,
-                             int64_t part, stow_value* out) {
-  stow_value value = stow_graph_operands(m->graph, m->nodes[i])[k];
-  for (size_t j = u->heads.first; j < i && value != STOW_VALUE_NONE; ++j) {
-    if (stow_graph_first_result(m->graph, m->nodes[j]) == value) {
-      *out = u->parts[j][part];
-      return STOW_OK;
-    }
-  }
-  STOW_TRY(find_value(m, m->nodes[i], k, &u->members[i].rows, out));
-  uint32_t axis = *out == STOW_VALUE_NONE ? UINT32_MAX : aligned_axis(m, &u->members[i], k, *out);
-  bool has_heads = axis != UINT32_MAX && stow_graph_type(m->function, *out)->dims[axis] ==
-                                             u->heads.parts * u->heads.length;
-  return has_heads ? narrow(m, &u->heads, part, axis, out) : STOW_OK;
-}
-
-static stow_status add_part(stowi_rewrite_maker* m, unrolled* u, size_t i, int64_t part) {
-  stow_value operands[MOST_USES];
-  for (size_t k = 0; k < operand_count(m->graph, m->nodes[i]); ++k) {
-    STOW_TRY(find_part(m, u, i, k, part, &operands[k]));
-  }
-  stow_type type = made_type(m, i, &u->members[i].rows);
-  type.dims[made_axis(m, &u->members[i])] = u->heads.length;
-  STOW_TRY(add_with(m, i, &u->members[i].rows, &type, operands));
-  u->parts[i][part] = m->made[i];
-  return STOW_OK;
-}
-
-static bool is_read_behind(const stowi_rewrite_maker* m, size_t i, size_t end) {
-  stow_value value = stow_graph_first_result(m->graph, m->nodes[i]);
-  bool is = end == m->count && i + 1 == end;
-  for (size_t j = end; j < m->count; ++j) {
-    for (size_t k = 0; k < stow_graph_operand_count(m->graph, m->nodes[j]); ++k) {
-      is = is || stow_graph_operands(m->graph, m->nodes[j])[k] == value;
-    }
-  }
-  return is;
-}
-
-static stow_status join_parts(stowi_rewrite_maker* m, const unrolled* u, size_t i) {
-  stow_type type = made_type(m, i, &u->members[i].rows);
-  stow_call* call = stow_graph_begin(m->function, STOW_OP_CONCAT);
-  for (int64_t part = 0; part < u->heads.parts; ++part) {
-    stow_call_operand(call, u->parts[i][part]);
-  }
-  stow_call_attr_int(call, "axis", (int64_t)made_axis(m, &u->members[i]));
-  stow_call_result_type(call, &type);
-  return stow_call_finish(call, m->pass->diag, &m->made[i]);
-}
-
-static stow_status add_heads(stowi_rewrite_maker* m, const member* members, const heads* h) {
-  unrolled* u = STOWI_NEW(m->pass->allocator, unrolled);
-  STOW_TRY(stowi_need_memory(u != NULL, m->pass->diag));
-  stow_status status = STOW_OK;
-  u->members = members;
-  u->heads = *h;
-  for (int64_t part = 0; part < h->parts; ++part) {
-    for (size_t i = h->first; status == STOW_OK && i < h->end; ++i) {
-      status = add_part(m, u, i, part);
-    }
-  }
-  for (size_t i = h->first; status == STOW_OK && i < h->end; ++i) {
-    status = is_read_behind(m, i, h->end) ? join_parts(m, u, i) : STOW_OK;
-  }
-  STOWI_DELETE(m->pass->allocator, u);
-  return status;
-}
-
-// ---------------------------------------------------------------------------------------------
-// All nodes
-
-// Where the result of node |i| has rows, by what a later one needs.
-static stowi_rewrite_rows rows_of(const stowi_rewrite_maker* m, size_t i, const member* known) {
-  stow_value value = stow_graph_first_result(m->graph, m->nodes[i]);
-  for (size_t j = i + 1; j < m->count; ++j) {
-    for (size_t k = 0; k < stow_graph_operand_count(m->graph, m->nodes[j]); ++k) {
-      stowi_rewrite_share share;
-      if (stow_graph_operands(m->graph, m->nodes[j])[k] == value) {
-        (void)stowi_rewrite_share_of(m->pass, m->nodes[j], k, &known[j].rows, &share);
-        return share.at;
-      }
-    }
-  }
-  return known[i].rows;
-}
-
-static stow_status fill(stowi_rewrite_maker* m) {
-  member members[MOST_NODES];
-  members[m->count - 1] = (member){m->nodes[m->count - 1], *(const stowi_rewrite_rows*)m->user};
-  for (size_t i = m->count - 1; i-- > 0;) {
-    members[i].node = m->nodes[i];
-    members[i].rows = rows_of(m, i, members);
-  }
-  heads h = find_heads(m->graph, members, m->count);
-  for (size_t i = 0; i < m->count; ++i) {
-    if (i == h.first && h.parts > 1) {
-      STOW_TRY(add_heads(m, members, &h));
-      i = h.end - 1;
-    } else {
-      STOW_TRY(add_node(m, members, i));
-    }
-  }
-  return STOW_OK;
-}
-
-static stow_status add_blocks(stowi_rewrite_pass* pass, const stowi_rewrite_change* change) {
-  stowi_rewrite_rows rows = {(uint32_t)change->list[LIST_GROUPS], (uint32_t)change->list[LIST_ROWS],
-                             (uint32_t)change->list[LIST_END]};
-  stowi_rewrite_maker maker = {.pass = pass,
-                               .nodes = pass->nodes.data + change->list[LIST_FIRST],
-                               .count = (size_t)change->list[LIST_COUNT],
-                               .groups = rows.groups,
-                               .first_row = rows.first,
-                               .end_row = rows.end,
-                               .fill = fill,
-                               .user = &rows};
-  return stowi_rewrite_maker_add(&maker, change);
-}
-
-// ---------------------------------------------------------------------------------------------
 // The rule
 
 static stow_status fuse(stowi_rewrite_pass* pass, const chain* c) {
-  const stow_node* nodes = pass->nodes.data + c->first;
-  stowi_rewrite_change change = {
-      .at = nodes[c->count - 1], .add = add_blocks, .list_count = LIST_SIZE};
-  change.list[LIST_FIRST] = (int64_t)c->first;
-  change.list[LIST_COUNT] = (int64_t)c->count;
-  change.list[LIST_GROUPS] = c->rows.groups;
-  change.list[LIST_ROWS] = c->rows.first;
-  change.list[LIST_END] = c->rows.end;
   for (size_t i = 0; i < c->count; ++i) {
-    pass->is_dropped[nodes[i]] = true;
+    pass->is_dropped[pass->nodes.data[c->first + i]] = true;
   }
-  STOW_TRY(stowi_rewrite_maker_at(pass, &change));
-  return stowi_rewrite_fire(pass, nodes, c->count);
+  STOW_TRY(stowi_rewrite_tokens_at(pass, &c->rows, c->first, c->count));
+  return stowi_rewrite_fire(pass, pass->nodes.data + c->first, c->count);
 }
 
 static stow_status find_and_fuse(finder* f) {
   uint64_t after;
+  if (f->load.lives.node_count == 0) {
+    return STOW_OK;
+  }
   STOW_TRY(stowi_rewrite_note_clusters(f->pass, &f->load, &f->homes));
   uint64_t before = stowi_rewrite_load_peak(&f->load);
   STOW_TRY(lower_all(f, &after));

@@ -12,6 +12,10 @@ static const stow_type* result_type(const stowi_rewrite_pass* pass, stow_node no
   return stow_graph_type(pass->graph, stow_graph_first_result(pass->graph, node));
 }
 
+bool stowi_rewrite_same_dims(const stow_type* a, const stow_type* b) {
+  return a->rank == b->rank && memcmp(a->dims, b->dims, a->rank * sizeof(a->dims[0])) == 0;
+}
+
 static void push(stow_type* type, stow_dim dim) { type->dims[type->rank++] = dim; }
 
 stow_type stowi_rewrite_part_of(const stow_type* type, const stowi_rewrite_rows* rows) {

@@ -32,6 +32,8 @@ bool stowi_rewrite_share_of(const stowi_rewrite_pass* pass, stow_node node, size
 // The same of all operands.
 bool stowi_rewrite_can_share(const stowi_rewrite_pass* pass, stow_node node,
                              const stowi_rewrite_rows* rows);
+// Whether both have the same dims, as expressions.
+bool stowi_rewrite_same_dims(const stow_type* a, const stow_type* b);
 // What a block has of |type|.
 stow_type stowi_rewrite_part_of(const stow_type* type, const stowi_rewrite_rows* rows);
 // The bytes of a part of |type|, whose dims are numbers, for each row.
