@@ -11,11 +11,11 @@
 // In attention the keys and values of all rows are needed, but neither all queries nor scores.
 //
 // Each block reads all weights, and small blocks are slow. So the highest step is made lower, and
-// then the next one, until one cannot be; then all of that is done if the peak is lower by a part
-// that is worth it. What the rule `blocks` does afterwards is noted first. At the highest step
-// clusters grow from their last node backwards, as in clusters.c, for each way in which the last
-// result may have rows; every beginning is tried, and the one with the fewest live bytes at its
-// steps is taken. The window around a step is limited: O(nodes + size of windows).
+// then the next one, until one cannot be; then all of that is done from which on the peak got lower
+// by a part that is worth it. What the rule `blocks` does afterwards is noted first. At the highest
+// step clusters grow from their last node backwards, as in clusters.c, for each way in which the
+// last result may have rows; every beginning is tried, and the one with the fewest live bytes at
+// its steps is taken. The window around a step is limited: O(nodes + size of windows).
 #include <string.h>
 
 #include "base/diag.h"
@@ -31,7 +31,7 @@
 #define LEAST_PART 20
 #define MOST_PART 8
 #define TILE_ROWS 6
-#define FRAME_BYTES 144
+#define FRAME_BYTES 96
 #define KERNEL_BYTES 2048
 #define WORTHWHILE 16  // the peak is lower by this part at least
 
@@ -39,6 +39,7 @@ typedef struct chain {
   size_t first;  // in the pass's list of nodes, ascending
   size_t count;
   stowi_rewrite_rows rows;  // of the result
+  uint64_t before;          // the most live bytes of all steps before it was taken
 } chain;
 
 typedef struct finder {
@@ -338,7 +339,7 @@ static uint64_t estimate_scratch(const finder* f, size_t count) {
   part = part < LARGEST_LEAST / largest ? part : LARGEST_LEAST / largest;
   uint64_t rows = BLOCK_BYTES / largest < all / MOST_PART ? BLOCK_BYTES / largest : all / MOST_PART;
   rows = rows < part ? part : rows;
-  rows = rows < TILE_ROWS ? TILE_ROWS : rows;
+  rows = rows < TILE_ROWS ? TILE_ROWS : rows - rows % TILE_ROWS;
   rows = rows > all - all / 2 ? all - all / 2 : rows;
   return rows * most + KERNEL_BYTES + FRAME_BYTES * (count + f->operand_count);
 }
@@ -406,8 +407,8 @@ static stow_status keep_best(finder* f) {
   f->count = f->best_count;
   memcpy(f->members, f->best, f->count * sizeof(f->best[0]));
   (void)find_fusion(f, f->count, &fusion);
+  chain made = {pass->nodes.count, f->count, f->members[0].rows, stowi_rewrite_load_peak(&f->load)};
   stowi_rewrite_note(&f->load, &fusion);
-  chain made = {pass->nodes.count, f->count, f->members[0].rows};
   for (size_t i = f->count; i-- > 0;) {
     pass->nodes.data[pass->nodes.count++] = f->nodes[i];
     f->is_used[f->nodes[i]] = true;
@@ -455,11 +456,10 @@ static stow_status find_and_fuse(finder* f) {
     return STOW_OK;
   }
   STOW_TRY(stowi_rewrite_note_clusters(f->pass, &f->load, &f->homes));
-  uint64_t before = stowi_rewrite_load_peak(&f->load);
   STOW_TRY(lower_all(f, &after));
-  bool is_worth_it = after <= before - before / WORTHWHILE;
-  for (size_t i = 0; is_worth_it && i < f->chains.count; ++i) {
-    STOW_TRY(fuse(f->pass, &f->chains.data[i]));
+  for (size_t i = 0; i < f->chains.count; ++i) {
+    const chain* c = &f->chains.data[i];
+    STOW_TRY(after <= c->before - c->before / WORTHWHILE ? fuse(f->pass, c) : STOW_OK);
   }
   return STOW_OK;
 }
