@@ -89,7 +89,7 @@ for command in "check $g $work/old.plan" "run $g --plan $work/old.plan --random 
   # shellcheck disable=SC2086
   run $command
   expect 3 "OtherRulesMakeAPlanStale ($command)"
-  complains "the graph was rewritten by version 0 of the rules; this is version 5"
+  complains "the graph was rewritten by version 0 of the rules; this is version 6"
 done
 
 # Near rules
