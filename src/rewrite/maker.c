@@ -38,7 +38,10 @@ stow_status stowi_rewrite_maker_input(stowi_rewrite_maker* maker, stow_value val
 }
 
 stow_call* stowi_rewrite_maker_begin(stowi_rewrite_maker* maker, size_t i, const stow_type* type) {
-  stow_call* call = stow_graph_begin(maker->function, stow_graph_op(maker->graph, maker->nodes[i]));
+  stow_node node = maker->nodes[i];
+  bool is_reshape = stowi_rewrite_is_reshape(maker->graph, node);
+  stow_op op = is_reshape ? STOW_OP_RESHAPE : stow_graph_op(maker->graph, node);
+  stow_call* call = stow_graph_begin(maker->function, op);
   stow_call_result_type(call, type);
   maker->made[i] = stow_graph_value_count(maker->function);
   return call;

@@ -39,7 +39,8 @@ stow_status stowi_rewrite_maker_input(stowi_rewrite_maker* maker, stow_value val
                                       const stow_type* type, int64_t divide);
 // |dim| of the graph as one of the function.
 stow_dim stowi_rewrite_maker_dim(stowi_rewrite_maker* maker, stow_dim dim);
-// Begins node |i|, whose result has |type|. Operands and attributes are missing; finish it with
+// Begins node |i|, whose result has |type|; one of any op that only gives other dims is a reshape.
+// Operands and attributes are missing; finish it with
 // stow_call_finish.
 stow_call* stowi_rewrite_maker_begin(stowi_rewrite_maker* maker, size_t i, const stow_type* type);
 

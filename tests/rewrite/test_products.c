@@ -184,6 +184,26 @@ TEST(RowsStayApart) {
         "");
 }
 
+// Ops that only give other dims are reshapes in a function.
+TEST(OtherDimsAreReshapes) {
+  MAKES(
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[64, 48]\n"
+      "  %1 = cumsum(%0) {axis = 0} : f32[64, 48]\n"
+      "  %2 = param \"w\" : f32[48, 192]\n"
+      "  %3 = matmul(%1, %2) : f32[64, 192]\n"
+      "  %4 = unsqueeze(%3) {axes = [0, 2]} : f32[1, 64, 1, 192]\n"
+      "  %5 = gelu(%4) : f32[1, 64, 1, 192]\n"
+      "  %6 = squeeze(%5) {axes = [0, 2]} : f32[64, 192]\n"
+      "  %7 = param \"v\" : f32[192, 48]\n"
+      "  %8 = matmul(%6, %7) : f32[64, 48]\n"
+      "  %9 = add(%8, %1) : f32[64, 48]\n"
+      "  %10 = cumsum(%9) {axis = 0} : f32[64, 48]\n"
+      "  return %10\n"
+      "}\n",
+      "matmul_unsqueeze_gelu_squeeze_matmul_add 1x64");
+}
+
 TEST(TokensSurviveLackOfMemory) {
   stow_rewrite_options options;
   stow_rewrite_options_init(&options);
