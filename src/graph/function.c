@@ -14,6 +14,7 @@
 // shapes/row_map.c.
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/diag.h"
 #include "graph/api.h"
 #include "graph/copy.h"
@@ -91,6 +92,18 @@ static bool has_aligned_rows(const stow_graph* graph, stow_node node) {
   return true;
 }
 
+// The product of the dims before the rows; false if there are none, or it is not a number.
+static bool multiply_before_rows(const stow_type* type, uint64_t* out) {
+  uint32_t axis = stowi_graph_rows_axis(type);
+  bool is_number = axis != UINT32_MAX;
+  *out = 1;
+  for (uint32_t i = 0; is_number && i < axis; ++i) {
+    is_number =
+        stow_dim_is_const(type->dims[i]) && stowi_mul_u64(*out, (uint64_t)type->dims[i], out);
+  }
+  return is_number;
+}
+
 static bool only_has_rows(const stow_graph* graph, stow_node node, size_t operand) {
   const stow_value* operands = stow_graph_operands(graph, node);
   for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
@@ -99,6 +112,17 @@ static bool only_has_rows(const stow_graph* graph, stow_node node, size_t operan
     }
   }
   return true;
+}
+
+// The rows of all operands are the same dim from the front, and not |axis|.
+static bool joins_other_dims(const stow_graph* graph, stow_node node, int64_t axis) {
+  const stow_value* operands = stow_graph_operands(graph, node);
+  uint32_t rows = axis_of(graph, operands[0]);
+  bool does = axis != (int64_t)rows;
+  for (size_t k = 1; k < stow_graph_operand_count(graph, node); ++k) {
+    does = does && axis_of(graph, operands[k]) == rows;
+  }
+  return does;
 }
 
 // |axis| of operand 0, which may count from the end.
@@ -121,9 +145,22 @@ static bool is_local_product(const stow_graph* graph, stow_node node) {
   const stow_value* operands = stow_graph_operands(graph, node);
   uint32_t left = stow_graph_type(graph, operands[0])->rank;
   uint32_t right = stow_graph_type(graph, operands[1])->rank;
-  return has_rows(graph, operands[0])
-             ? left >= 2 && right == 2 && axis_of(graph, operands[0]) <= left - 2
-             : right >= 2 && left == 2 && axis_of(graph, operands[1]) == right - 1;
+  if (has_rows(graph, operands[0])) {
+    uint32_t axis = axis_of(graph, operands[0]);
+    return left >= 2 && right >= 2 && (right == 2 ? axis <= left - 2 : axis == left - 2);
+  }
+  return right >= 2 && left == 2 && axis_of(graph, operands[1]) == right - 1;
+}
+
+// The rows stay a dim, before which there are as many elements as there were.
+static bool keeps_rows(const stow_graph* graph, stow_node node) {
+  const stow_value* operands = stow_graph_operands(graph, node);
+  const stow_type* from = stow_graph_type(graph, operands[0]);
+  const stow_type* to = stow_graph_type(graph, stow_graph_first_result(graph, node));
+  stow_value other = stow_graph_operand_count(graph, node) > 1 ? operands[1] : STOW_VALUE_NONE;
+  uint64_t before, after;
+  return other == STOW_VALUE_NONE && has_rows(graph, operands[0]) &&
+         multiply_before_rows(from, &before) && multiply_before_rows(to, &after) && before == after;
 }
 
 // The last of a list for each spatial dim, which may be empty.
@@ -176,11 +213,17 @@ static bool is_local(const stow_graph* graph, stow_node node) {
   if (op == STOW_OP_QUANTIZE_LINEAR || op == STOW_OP_DEQUANTIZE_LINEAR) {
     return is_local_quantization(graph, node);
   }
+  if (op == STOW_OP_CONCAT) {
+    return joins_other_dims(graph, node,
+                            normal_axis(graph, node, stow_graph_attr(graph, node, "axis")->i));
+  }
   if (stow_graph_operand_count(graph, node) == 0 || !only_has_rows(graph, node, 0)) {
     return false;
   }
   int64_t rows = axis_of(graph, operands[0]);  // or above all others: none
   switch (op) {
+    case STOW_OP_NARROW:
+      return rows != normal_axis(graph, node, stow_graph_attr(graph, node, "axis")->i);
     case STOW_OP_SOFTMAX:
     case STOW_OP_LOG_SOFTMAX:
     case STOW_OP_LAYER_NORM:
@@ -194,6 +237,7 @@ static bool is_local(const stow_graph* graph, stow_node node) {
              stow_graph_attr(graph, node, "spatial")->b;
     case STOW_OP_CONV: return is_local_conv(graph, node);
     case STOW_OP_TRANSPOSE: return true;
+    case STOW_OP_RESHAPE: return keeps_rows(graph, node);
     default: return false;
   }
 }

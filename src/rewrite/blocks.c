@@ -138,46 +138,13 @@ static stow_status add_blocks(stowi_rewrite_pass* pass, const stowi_rewrite_chan
 // ---------------------------------------------------------------------------------------------
 // Noting it
 
-// The output that is |value| with other dims, if there is one; otherwise |value|. The node makes
-// that, and others read it with |value|'s dims: a copy is needed in neither direction.
-static stow_value output_of(const stowi_rewrite_pass* pass, stow_value value) {
-  const stow_graph* graph = pass->graph;
-  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
-    stow_value output = stow_graph_outputs(graph)[i];
-    stow_node node = stow_graph_producer(graph, output);
-    bool is_reshape =
-        !stowi_rewrite_is_barrier(graph, node) && stowi_rewrite_is_reshape(graph, node);
-    if (is_reshape && stow_graph_operands(graph, node)[0] == value &&
-        stow_graph_type(graph, output)->dtype == stow_graph_type(graph, value)->dtype &&
-        !stowi_rewrite_is_bounded(graph, node) && !stowi_bits_has(&pass->facts.fixed, output)) {
-      return output;
-    }
-  }
-  return value;
-}
-
-static stow_status add_reshape_of(stowi_rewrite_pass* pass, stow_node at, stow_value output,
-                                  stow_value value) {
-  stowi_rewrite_change change = {
-      .at = at, .first = value, .count = 1, .add = stowi_rewrite_add_reshape, .operand = output};
-  pass->is_dropped[stow_graph_producer(pass->graph, output)] = true;
-  return pass->facts.readers[value] > 1 ? stowi_rewrite_change_at(pass, &change) : STOW_OK;
-}
-
 stow_status stowi_rewrite_blocks_at(stowi_rewrite_pass* pass, const stowi_rewrite_space* space,
                                     size_t first, size_t count) {
-  stow_node last = pass->nodes.data[first + count - 1];
-  stow_value value = stow_graph_first_result(pass->graph, last);
-  // groups and rows are dims of |value| where they are not numbers
-  bool stays = stowi_bits_has(&pass->facts.outputs, value) ||
-               stowi_bits_has(&pass->facts.fixed, value) || pass->bound != NULL;
-  stow_value output = stays ? value : output_of(pass, value);
   stowi_rewrite_change change = {
-      .at = last, .first = output, .count = 1, .add = add_blocks, .list_count = LIST_SIZE};
+      .at = pass->nodes.data[first + count - 1], .add = add_blocks, .list_count = LIST_SIZE};
   change.list[LIST_FIRST] = (int64_t)first;
   change.list[LIST_COUNT] = (int64_t)count;
   change.list[LIST_GROUPS] = space->groups;
   change.list[LIST_UNITS] = space->units;
-  STOW_TRY(stowi_rewrite_change_at(pass, &change));
-  return output == value ? STOW_OK : add_reshape_of(pass, last, output, value);
+  return stowi_rewrite_maker_at(pass, &change);
 }

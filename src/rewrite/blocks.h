@@ -12,8 +12,4 @@
 stow_status stowi_rewrite_blocks_at(stowi_rewrite_pass* pass, const stowi_rewrite_space* space,
                                     size_t first, size_t count);
 
-// Makes |load|, which is of the pass's graph, what it would be with the clusters of the rule
-// `blocks`. Nothing is noted in the pass.
-stow_status stowi_rewrite_add_clusters(stowi_rewrite_pass* pass, stowi_rewrite_load* load);
-
 #endif  // STOWAGE_SRC_REWRITE_BLOCKS_H_

@@ -7,16 +7,17 @@
 // cluster too, and the one that saves most is taken, if any saves (load.h). Only the last node's
 // result is read outside, hence nothing outside lies between the nodes of a cluster.
 //
-// A product with weights is slower in small blocks, each of which reads all of them. So these join
-// in a rule of their own, only where the peak is and if it gets lower: x + h w may be in place of
-// x.
+// A product with weights is slower in small blocks, each of which reads all of them: products.c.
 //
 // The size of clusters is limited, and so is their span: O(nodes) altogether.
+#include "rewrite/clusters.h"
+
 #include <string.h>
 
 #include "base/diag.h"
 #include "rewrite/blocks.h"
 #include "rewrite/load.h"
+#include "rewrite/rewritten.h"
 #include "rewrite/rules.h"
 #include "rewrite/space.h"
 
@@ -30,20 +31,18 @@
 #define BLOCK_BYTES 2048
 #define PRODUCT_BYTES 36864
 #define FRAME_BYTES 144
-#define WORTHWHILE 16  // slower products make the peak lower by this part at least
 #define FUSED UINT32_MAX
 
 typedef struct cluster {
   stowi_rewrite_space space;
   size_t first;  // in the pass's list of nodes, ascending
   size_t count;
-  uint64_t before;  // the most live bytes at its steps without it
 } cluster;
 
 typedef struct finder {
   stowi_rewrite_pass* pass;
   const stow_graph* graph;
-  stowi_rewrite_load load;
+  stowi_rewrite_load* load;
   uint32_t* place;  // by node: 1 + its number in the cluster that grows; 0: none; FUSED
   // The cluster that grows, the last node first.
   stow_node nodes[MOST_NODES];
@@ -55,7 +54,6 @@ typedef struct finder {
   stow_value operands[MOST_USES];
   stowi_rewrite_use uses[MOST_USES];
   size_t operand_count;
-  bool takes_weights;           // products with weights join
   STOWI_VEC(cluster) clusters;  // the last one first
 } finder;
 
@@ -63,7 +61,7 @@ typedef struct finder {
 // Nodes
 
 static bool is_candidate(const finder* f, stow_node node) {
-  return f->place[node] == 0 && stowi_rewrite_can_fuse(&f->load, &f->pass->facts, f->graph, node);
+  return f->place[node] == 0 && stowi_rewrite_can_fuse(f->load, &f->pass->facts, f->graph, node);
 }
 
 // How often nodes of the cluster read |value|; SIZE_MAX if one reads more than the same row.
@@ -122,7 +120,7 @@ static void grow(finder* f, stow_node last) {
   stowi_rewrite_space space;
   f->count = f->pending_count = 0;
   if (!is_candidate(f, last) ||
-      !stowi_rewrite_space_begin(&space, f->graph, f->pass->sized, last, f->takes_weights)) {
+      !stowi_rewrite_space_begin(&space, f->graph, f->pass->sized, last)) {
     return;
   }
   add(f, last, &space);
@@ -243,10 +241,10 @@ static bool may_take(const finder* f, const stowi_rewrite_space* space, size_t i
   const stow_type* result =
       stow_graph_type(f->graph, stow_graph_first_result(f->graph, f->nodes[0]));
   const stow_type* type = stow_graph_type(f->graph, f->operands[i]);
-  stow_value root = f->load.lives.roots[f->operands[i]];
+  stow_value root = f->load->lives.roots[f->operands[i]];
   stowi_rewrite_part part;
   return f->uses[i] == STOWI_REWRITE_ALIGNED && !stow_graph_is_boundary(f->graph, root) &&
-         f->load.lives.ends[root] <= f->nodes[0] &&
+         f->load->lives.ends[root] <= f->nodes[0] &&
          stow_dtype_bits(type->dtype) == stow_dtype_bits(result->dtype) &&
          stowi_rewrite_space_cut(space, type, f->uses[i], &part) && part.by_rows &&
          part.slices == stowi_rewrite_space_groups(space) &&
@@ -283,8 +281,7 @@ static uint64_t estimate_scratch(const finder* f, const stowi_rewrite_space* spa
 
 static bool try_nodes(finder* f, size_t count, stowi_rewrite_space* out_space,
                       stowi_rewrite_fusion* out_fusion) {
-  if (f->spaces[count - 1].has_weights != f->takes_weights || !has_scores(f, count) ||
-      !find_operands(f, count) || !choose_space(f, count, out_space)) {
+  if (!has_scores(f, count) || !find_operands(f, count) || !choose_space(f, count, out_space)) {
     return false;
   }
   *out_fusion = (stowi_rewrite_fusion){.nodes = f->nodes,
@@ -308,8 +305,7 @@ static stow_status keep(finder* f, size_t count) {
                                  STOWI_VEC_RESERVE(pass->allocator, &f->clusters, 1) == STOW_OK,
                              pass->diag));
   (void)try_nodes(f, count, &kept.space, &fusion);
-  kept.before = stowi_rewrite_try(&f->load, &fusion).before;
-  stowi_rewrite_note(&f->load, &fusion);
+  stowi_rewrite_note(f->load, &fusion);
   for (size_t i = count; i-- > 0;) {
     pass->nodes.data[pass->nodes.count++] = f->nodes[i];
     f->place[f->nodes[i]] = FUSED;
@@ -318,18 +314,14 @@ static stow_status keep(finder* f, size_t count) {
   return STOW_OK;
 }
 
-// What is gained if the first |count| nodes become one; 0: they should not. With weights, steps
-// with fewer live bytes are worth a slower product; without, less over all is enough.
+// What is gained if the first |count| nodes become one; 0: they should not.
 static uint64_t gain(finder* f, size_t count) {
   stowi_rewrite_space space;
   stowi_rewrite_fusion fusion;
   if (!try_nodes(f, count, &space, &fusion)) {
     return 0;
   }
-  stowi_rewrite_effect effect = stowi_rewrite_try(&f->load, &fusion);
-  if (f->takes_weights) {
-    return effect.after < effect.before ? effect.before - effect.after : 0;
-  }
+  stowi_rewrite_effect effect = stowi_rewrite_try(f->load, &fusion);
   return effect.after <= effect.before && effect.sum < 0 ? (uint64_t)-effect.sum : 0;
 }
 
@@ -349,19 +341,6 @@ static stow_status visit(finder* f, stow_node last) {
   return STOW_OK;
 }
 
-// Keeps the clusters without which the peak would not get lower, if it does.
-static void keep_at_peak(finder* f, uint64_t before) {
-  uint64_t after = stowi_rewrite_load_peak(&f->load);
-  bool is_worth_it = after <= before - before / WORTHWHILE;
-  size_t kept = 0;
-  for (size_t i = 0; is_worth_it && i < f->clusters.count; ++i) {
-    if (f->clusters.data[i].before > after) {
-      f->clusters.data[kept++] = f->clusters.data[i];
-    }
-  }
-  f->clusters.count = kept;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Fusing
 
@@ -374,18 +353,7 @@ static stow_status fuse(stowi_rewrite_pass* pass, const cluster* c) {
   return stowi_rewrite_fire(pass, nodes, c->count);
 }
 
-static stow_status fuse_all(finder* f, uint64_t before) {
-  if (f->takes_weights) {
-    keep_at_peak(f, before);
-  }
-  for (size_t i = f->clusters.count; i-- > 0;) {
-    STOW_TRY(fuse(f->pass, &f->clusters.data[i]));
-  }
-  return STOW_OK;
-}
-
-// Finds clusters; the loads are then those with them.
-static stow_status find(finder* f) {
+static stow_status find_all(finder* f) {
   uint32_t count = stow_graph_node_count(f->graph);
   f->place = STOWI_ARRAY_ZERO(f->pass->allocator, uint32_t, count);
   STOW_TRY(stowi_need_memory(f->place != NULL, f->pass->diag));
@@ -395,34 +363,49 @@ static stow_status find(finder* f) {
   return STOW_OK;
 }
 
-static void end(finder* f) {
+static void free_finder(finder* f) {
   STOWI_ARRAY_FREE(f->pass->allocator, f->place, stow_graph_node_count(f->graph));
   STOWI_VEC_FREE(f->pass->allocator, &f->clusters);
 }
 
-static stow_status run(stowi_rewrite_pass* pass, bool takes_weights) {
-  finder f = {.pass = pass, .graph = pass->graph, .takes_weights = takes_weights};
-  stow_status status = stowi_rewrite_load_init(&f.load, pass->sized, pass->allocator, pass->diag);
+stow_status stowi_rewrite_clusters(stowi_rewrite_pass* pass) {
+  stowi_rewrite_load load;
+  finder f = {.pass = pass, .graph = pass->graph, .load = &load};
+  stow_status status = stowi_rewrite_load_init(&load, pass->sized, pass->allocator, pass->diag);
   if (status == STOW_OK) {
-    uint64_t before = stowi_rewrite_load_peak(&f.load);
-    status = find(&f);
-    status = status == STOW_OK ? fuse_all(&f, before) : status;
+    status = find_all(&f);
   }
-  end(&f);
-  stowi_rewrite_load_free(&f.load);
+  for (size_t i = f.clusters.count; status == STOW_OK && i-- > 0;) {
+    status = fuse(pass, &f.clusters.data[i]);
+  }
+  free_finder(&f);
+  stowi_rewrite_load_free(&load);
   return status;
 }
 
-stow_status stowi_rewrite_add_clusters(stowi_rewrite_pass* pass, stowi_rewrite_load* load) {
-  finder f = {.pass = pass, .graph = pass->graph, .load = *load};
+static stow_status name_homes(const finder* f, stowi_rewrite_homes* homes) {
+  for (size_t i = 0; i < f->clusters.count; ++i) {
+    const cluster* c = &f->clusters.data[i];
+    STOW_TRY(stowi_need_memory(STOWI_VEC_RESERVE(f->pass->allocator, &homes->counts, 1) == STOW_OK,
+                               f->pass->diag));
+    homes->counts.data[homes->counts.count++] = (uint32_t)c->count;
+    for (size_t j = 0; j < c->count; ++j) {
+      homes->of[f->pass->nodes.data[c->first + j]] = (uint32_t)homes->counts.count;
+    }
+  }
+  return STOW_OK;
+}
+
+stow_status stowi_rewrite_note_clusters(stowi_rewrite_pass* pass, stowi_rewrite_load* load,
+                                        stowi_rewrite_homes* homes) {
+  finder f = {.pass = pass, .graph = pass->graph, .load = load};
+  bool is_off = (pass->rewritten->options.off & stow_rewrite_bit(STOW_REWRITE_BLOCKS)) != 0;
   size_t nodes = pass->nodes.count;
-  stow_status status = find(&f);
+  stow_status status = is_off ? STOW_OK : find_all(&f);
+  if (status == STOW_OK && homes != NULL) {
+    status = name_homes(&f, homes);
+  }
   pass->nodes.count = nodes;
-  *load = f.load;
-  end(&f);
+  free_finder(&f);
   return status;
 }
-
-stow_status stowi_rewrite_clusters(stowi_rewrite_pass* pass) { return run(pass, false); }
-
-stow_status stowi_rewrite_products(stowi_rewrite_pass* pass) { return run(pass, true); }

@@ -170,6 +170,47 @@ static stow_status merge_with_before(stowi_rewrite_pass* pass, stow_node node) {
              : STOW_OK;
 }
 
+// ---------------------------------------------------------------------------------------------
+// Shapes that types say
+
+// Whether both have the same dims that depend on symbols, in the same order, and as many elements
+// besides.
+static bool has_as_many(const stow_type* a, const stow_type* b) {
+  uint64_t numbers[2] = {1, 1};
+  uint32_t i = 0, j = 0;
+  while (i < a->rank || j < b->rank) {
+    if (i < a->rank && stow_dim_is_const(a->dims[i])) {
+      numbers[0] *= (uint64_t)a->dims[i++];
+    } else if (j < b->rank && stow_dim_is_const(b->dims[j])) {
+      numbers[1] *= (uint64_t)b->dims[j++];
+    } else if (i == a->rank || j == b->rank || a->dims[i++] != b->dims[j++]) {
+      return false;
+    }
+  }
+  return numbers[0] == numbers[1];
+}
+
+// Over ranges, a reshape need not read a shape that follows from the symbols, as that of another
+// tensor: nothing else may need it, and the reader of that tensor would be in the way of others.
+static stow_status drop_shape(stowi_rewrite_pass* pass, stow_node node) {
+  const stow_graph* graph = pass->graph;
+  const stow_value* operands = stow_graph_operands(graph, node);
+  stow_value result = stow_graph_first_result(graph, node);
+  bool can = pass->bound != NULL && stow_graph_op(graph, node) == STOW_OP_RESHAPE &&
+             stow_graph_operand_count(graph, node) == 2 && operands[1] != STOW_VALUE_NONE &&
+             !pass->is_dropped[node] && !stowi_rewrite_is_bounded(graph, node) &&
+             !stowi_bits_has(&pass->facts.fixed, result) &&
+             has_as_many(stow_graph_type(graph, operands[0]), stow_graph_type(graph, result));
+  stowi_rewrite_change change = {
+      .at = node, .first = result, .count = 1, .add = stowi_rewrite_add_reshape};
+  if (!can) {
+    return STOW_OK;
+  }
+  change.operand = stowi_rewrite_read(pass, operands[0]);
+  STOW_TRY(stowi_rewrite_change_at(pass, &change));
+  return stowi_rewrite_fire(pass, &node, 1);
+}
+
 stow_status stowi_rewrite_identities(stowi_rewrite_pass* pass) {
   for (stow_node node = 0; node < stow_graph_node_count(pass->graph); ++node) {
     bool is_done = false;
@@ -179,6 +220,7 @@ stow_status stowi_rewrite_identities(stowi_rewrite_pass* pass) {
     }
     STOW_TRY(drop_identity(pass, node, &is_done));
     STOW_TRY(is_done ? STOW_OK : merge_with_before(pass, node));
+    STOW_TRY(is_done ? STOW_OK : drop_shape(pass, node));
   }
   return STOW_OK;
 }

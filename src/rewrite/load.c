@@ -92,9 +92,11 @@ stow_status stowi_rewrite_load_init(stowi_rewrite_load* load, const stow_graph* 
   STOW_TRY(stowi_rewrite_lives_init(&load->lives, graph, allocator, diag));
   load->is_taken = STOWI_ARRAY_ZERO(allocator, bool, load->lives.value_count);
   load->at = STOWI_ARRAY_ZERO(allocator, uint64_t, load->lives.node_count);
+  load->scratch = STOWI_ARRAY_ZERO(allocator, uint64_t, load->lives.node_count);
   load->change = STOWI_ARRAY_ZERO(allocator, int64_t, load->lives.node_count);
-  STOW_TRY(
-      stowi_need_memory(load->is_taken != NULL && load->at != NULL && load->change != NULL, diag));
+  STOW_TRY(stowi_need_memory(
+      load->is_taken != NULL && load->at != NULL && load->scratch != NULL && load->change != NULL,
+      diag));
   for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
     load->lives.bytes[load->lives.roots[stow_graph_outputs(graph)[i]]] = 0;
   }
@@ -109,6 +111,7 @@ void stowi_rewrite_load_free(stowi_rewrite_load* load) {
   stow_allocator allocator = load->lives.allocator;
   STOWI_ARRAY_FREE(allocator, load->is_taken, load->lives.value_count);
   STOWI_ARRAY_FREE(allocator, load->at, load->lives.node_count);
+  STOWI_ARRAY_FREE(allocator, load->scratch, load->lives.node_count);
   STOWI_ARRAY_FREE(allocator, load->change, load->lives.node_count);
   stowi_rewrite_lives_free(&load->lives);
 }
@@ -196,6 +199,10 @@ static stow_node find_changes(stowi_rewrite_load* load, const stowi_rewrite_fusi
     stowi_rewrite_more(load, fusion->nodes[i], stowi_rewrite_last_step(load, value), last,
                        -(int64_t)load->lives.bytes[value]);
   }
+  for (size_t i = 0; i < fusion->count; ++i) {
+    stow_node node = fusion->nodes[i];
+    stowi_rewrite_more(load, node, node, last, -(int64_t)load->scratch[node]);
+  }
   stowi_rewrite_more(load, last, last, last, (int64_t)fusion->scratch);
   return fusion->nodes[fusion->count - 1];
 }
@@ -236,13 +243,19 @@ void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fu
   }
   for (size_t i = 1; i < fusion->count; ++i) {
     load->lives.bytes[stow_graph_first_result(load->lives.graph, fusion->nodes[i])] = 0;
+    load->scratch[fusion->nodes[i]] = 0;
   }
+  load->scratch[last] = fusion->scratch;
 }
 
 uint64_t stowi_rewrite_load_peak(const stowi_rewrite_load* load) {
-  uint64_t peak = 0;
-  for (stow_node node = 0; node < load->lives.node_count; ++node) {
-    peak = load->at[node] > peak ? load->at[node] : peak;
+  return load->lives.node_count == 0 ? 0 : load->at[stowi_rewrite_highest_step(load)];
+}
+
+stow_node stowi_rewrite_highest_step(const stowi_rewrite_load* load) {
+  stow_node highest = 0;
+  for (stow_node node = 1; node < load->lives.node_count; ++node) {
+    highest = load->at[node] > load->at[highest] ? node : highest;
   }
-  return peak;
+  return highest;
 }

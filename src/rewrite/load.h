@@ -12,6 +12,7 @@ typedef struct stowi_rewrite_load {
   stowi_rewrite_lives lives;  // |bytes| and |ends| change with what is fused
   bool* is_taken;             // by root: a result is in its place at its end
   uint64_t* at;               // by node: live bytes
+  uint64_t* scratch;          // by node: of what was fused there
   int64_t* change;            // by node: for trials
 } stowi_rewrite_load;
 
@@ -58,5 +59,7 @@ stowi_rewrite_effect stowi_rewrite_try(stowi_rewrite_load* load,
 void stowi_rewrite_note(stowi_rewrite_load* load, const stowi_rewrite_fusion* fusion);
 // The most live bytes of all steps. O(nodes).
 uint64_t stowi_rewrite_load_peak(const stowi_rewrite_load* load);
+// The first step that has them, of a graph with nodes.
+stow_node stowi_rewrite_highest_step(const stowi_rewrite_load* load);
 
 #endif  // STOWAGE_SRC_REWRITE_LOAD_H_

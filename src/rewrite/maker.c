@@ -38,8 +38,11 @@ stow_status stowi_rewrite_maker_input(stowi_rewrite_maker* maker, stow_value val
 }
 
 stow_call* stowi_rewrite_maker_begin(stowi_rewrite_maker* maker, size_t i, const stow_type* types) {
-  stow_call* call = stow_graph_begin(maker->function, stow_graph_op(maker->graph, maker->nodes[i]));
-  for (size_t k = 0; k < stow_graph_result_count(maker->graph, maker->nodes[i]); ++k) {
+  stow_node node = maker->nodes[i];
+  bool is_reshape = stowi_rewrite_is_reshape(maker->graph, node);
+  stow_op op = is_reshape ? STOW_OP_RESHAPE : stow_graph_op(maker->graph, node);
+  stow_call* call = stow_graph_begin(maker->function, op);
+  for (size_t k = 0; k < stow_graph_result_count(maker->graph, node); ++k) {
     stow_call_result_type(call, &types[k]);
   }
   maker->made[i] = stow_graph_value_count(maker->function);
@@ -227,4 +230,45 @@ stow_status stowi_rewrite_maker_add(stowi_rewrite_maker* maker,
   STOWI_ARRAY_FREE(allocator, maker->memo, expressions);
   STOWI_VEC_FREE(allocator, &maker->inputs);
   return status;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Noting it
+
+// The output that is |value| with other dims, if there is one; otherwise |value|. The node makes
+// that, and others read it with |value|'s dims: a copy is needed in neither direction.
+static stow_value output_of(const stowi_rewrite_pass* pass, stow_value value) {
+  const stow_graph* graph = pass->graph;
+  for (size_t i = 0; i < stow_graph_output_count(graph); ++i) {
+    stow_value output = stow_graph_outputs(graph)[i];
+    stow_node node = stow_graph_producer(graph, output);
+    bool is_reshape =
+        !stowi_rewrite_is_barrier(graph, node) && stowi_rewrite_is_reshape(graph, node);
+    if (is_reshape && stow_graph_operands(graph, node)[0] == value &&
+        stow_graph_type(graph, output)->dtype == stow_graph_type(graph, value)->dtype &&
+        !stowi_rewrite_is_bounded(graph, node) && !stowi_bits_has(&pass->facts.fixed, output)) {
+      return output;
+    }
+  }
+  return value;
+}
+
+static stow_status add_reshape_of(stowi_rewrite_pass* pass, stow_node at, stow_value output,
+                                  stow_value value) {
+  stowi_rewrite_change change = {
+      .at = at, .first = value, .count = 1, .add = stowi_rewrite_add_reshape, .operand = output};
+  pass->is_dropped[stow_graph_producer(pass->graph, output)] = true;
+  return pass->facts.readers[value] > 1 ? stowi_rewrite_change_at(pass, &change) : STOW_OK;
+}
+
+stow_status stowi_rewrite_maker_at(stowi_rewrite_pass* pass, stowi_rewrite_change* change) {
+  stow_value value = stow_graph_first_result(pass->graph, change->at);
+  // groups and rows are dims of |value| where they are not numbers
+  bool stays = stowi_bits_has(&pass->facts.outputs, value) ||
+               stowi_bits_has(&pass->facts.fixed, value) || pass->bound != NULL;
+  stow_value output = stays ? value : output_of(pass, value);
+  change->first = output;
+  change->count = 1;
+  STOW_TRY(stowi_rewrite_change_at(pass, change));
+  return output == value ? STOW_OK : add_reshape_of(pass, change->at, output, value);
 }

@@ -42,11 +42,16 @@ stow_status stowi_rewrite_maker_input(stowi_rewrite_maker* maker, stow_value val
                                       const stow_type* type, int64_t divide);
 // |dim| of the graph as one of the function.
 stow_dim stowi_rewrite_maker_dim(stowi_rewrite_maker* maker, stow_dim dim);
-// Begins node |i|, whose results have |types|. Operands and attributes are missing; finish it with
+// Begins node |i|, whose results have |types|; one of any op that only gives other dims is a
+// reshape. Operands and attributes are missing; finish it with
 // stow_call_finish.
 stow_call* stowi_rewrite_maker_begin(stowi_rewrite_maker* maker, size_t i, const stow_type* types);
 
 // Makes the function, or finds one that is the same, and adds the node of |change|.
 stow_status stowi_rewrite_maker_add(stowi_rewrite_maker* maker, const stowi_rewrite_change* change);
+
+// Notes |change|, whose function calls the one above, in place of the last of the nodes. Its result
+// is that of the last node, or the output that has the same elements with other dims. O(outputs).
+stow_status stowi_rewrite_maker_at(stowi_rewrite_pass* pass, stowi_rewrite_change* change);
 
 #endif  // STOWAGE_SRC_REWRITE_MAKER_H_

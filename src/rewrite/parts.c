@@ -234,7 +234,7 @@ static bool is_fused(const finder* f, stow_node node) {
   stowi_rewrite_space space;
   return stow_graph_op(f->graph, node) != STOW_OP_MATMUL &&
          stowi_rewrite_can_fuse(&f->load, &f->pass->facts, f->graph, node) &&
-         stowi_rewrite_space_begin(&space, f->graph, f->pass->sized, node, false);
+         stowi_rewrite_space_begin(&space, f->graph, f->pass->sized, node);
 }
 
 // Whether a part needs no bytes: it is an output, or its only reader becomes one node with it.

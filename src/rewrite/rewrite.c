@@ -29,8 +29,8 @@ static const rule_row rules[] = {
     {STOW_REWRITE_DEAD, stowi_rewrite_dead, false, true, false},
     {STOW_REWRITE_FOLD, stowi_rewrite_fold, false, false, false},
     {STOW_REWRITE_STREAM, stowi_rewrite_streams, false, false, false},
-    {STOW_REWRITE_BLOCKS, stowi_rewrite_clusters, false, false, false},
     {STOW_REWRITE_PRODUCTS, stowi_rewrite_products, false, false, false},
+    {STOW_REWRITE_BLOCKS, stowi_rewrite_clusters, false, false, false},
     {STOW_REWRITE_COLUMNS, stowi_rewrite_columns, false, false, false},
 };
 #define TABLE_SIZE (sizeof(rules) / sizeof(rules[0]))

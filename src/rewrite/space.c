@@ -45,10 +45,9 @@ static bool is_weight(const stow_graph* graph, stow_value value) {
 }
 
 // Products with weights are faster without blocks.
-static bool is_product(const stowi_rewrite_space* space, const stow_graph* graph, stow_node node) {
+static bool is_product(const stow_graph* graph, stow_node node) {
   const stow_value* operands = stow_graph_operands(graph, node);
-  return stow_graph_op(graph, node) == STOW_OP_MATMUL &&
-         (space->takes_weights || !is_weight(graph, operands[1])) &&
+  return stow_graph_op(graph, node) == STOW_OP_MATMUL && !is_weight(graph, operands[1]) &&
          stow_graph_type(graph, operands[0])->rank >= 2 &&
          stow_graph_type(graph, operands[1])->rank >= 2;
 }
@@ -61,7 +60,7 @@ static uint32_t free_dims(const stowi_rewrite_space* space, const stow_graph* gr
   if (stowi_graph_is_elementwise(graph, node)) {
     return rank;
   }
-  if (is_product(space, graph, node)) {
+  if (is_product(graph, node)) {
     return rank - 1;
   }
   if (!has_operand(graph, node, 0) || stow_graph_type(graph, operands[0])->rank != rank) {
@@ -82,7 +81,7 @@ bool stowi_rewrite_space_join(stowi_rewrite_space* space, const stow_graph* grap
   if (type->rank != space->rank) {
     return false;
   }
-  bool has_product = space->has_product || is_product(space, graph, node);
+  bool has_product = space->has_product || is_product(graph, node);
   uint32_t most = free_dims(space, graph, node);
   most = most < space->most ? most : space->most;
   for (uint32_t i = 0; i < most; ++i) {
@@ -93,19 +92,15 @@ bool stowi_rewrite_space_join(stowi_rewrite_space* space, const stow_graph* grap
   }
   space->most = has_product ? space->rank - 1 : most;
   space->has_product = has_product;
-  space->has_weights =
-      space->has_weights ||
-      (is_product(space, graph, node) && is_weight(graph, stow_graph_operands(graph, node)[1]));
   return true;
 }
 
 bool stowi_rewrite_space_begin(stowi_rewrite_space* space, const stow_graph* graph,
-                               const stow_graph* sized, stow_node node, bool takes_weights) {
+                               const stow_graph* sized, stow_node node) {
   stow_value value = stow_graph_first_result(graph, node);
   const stow_type* type = stow_graph_type(graph, value);
   memset(space, 0, sizeof(*space));
   space->rank = space->most = type->rank;
-  space->takes_weights = takes_weights;
   memcpy(space->dims, type->dims, sizeof(space->dims));
   memcpy(space->sizes, stow_graph_type(sized, value)->dims, sizeof(space->sizes));
   return stowi_rewrite_space_join(space, graph, node);

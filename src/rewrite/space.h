@@ -17,10 +17,8 @@ typedef struct stowi_rewrite_space {
   uint32_t rank;
   stow_dim dims[STOW_MAX_RANK];
   int64_t sizes[STOW_MAX_RANK];  // at the largest point: what is counted is counted there
-  uint32_t most;       // values agree in the dims before this one, and no node mixes these
-  bool takes_weights;  // products with weights may join
-  bool has_product;    // the unit is the last dim
-  bool has_weights;    // in a product
+  uint32_t most;     // values agree in the dims before this one, and no node mixes these
+  bool has_product;  // the unit is the last dim
   // Chosen at the end: groups are the dims [0, groups), rows [groups, units).
   uint32_t groups;
   uint32_t units;
@@ -46,7 +44,7 @@ typedef struct stowi_rewrite_part {
 // A space with the dims of |node|'s result, whose sizes are those of |sized|; false if the node can
 // be in no cluster.
 bool stowi_rewrite_space_begin(stowi_rewrite_space* space, const stow_graph* graph,
-                               const stow_graph* sized, stow_node node, bool takes_weights);
+                               const stow_graph* sized, stow_node node);
 // Restricts the space so that |node| can be computed in it too; false, and nothing changes, if it
 // cannot be.
 bool stowi_rewrite_space_join(stowi_rewrite_space* space, const stow_graph* graph, stow_node node);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "rewrite/blocks.h"
+#include "rewrite/clusters.h"
 #include "rewrite/cuts.h"
 #include "rewrite/load.h"
 #include "rewrite/rewritten.h"
@@ -95,8 +95,7 @@ static void find_lives(finder* f) {
 
 // What follows this rule may make blocks.
 static stow_status find_loads(finder* f) {
-  bool has_blocks = (f->pass->rewritten->options.off & stow_rewrite_bit(STOW_REWRITE_BLOCKS)) == 0;
-  STOW_TRY(has_blocks ? stowi_rewrite_add_clusters(f->pass, &f->load) : STOW_OK);
+  STOW_TRY(stowi_rewrite_note_clusters(f->pass, &f->load, NULL));
   for (uint32_t i = 0; i < f->rows.step_count; ++i) {
     f->loads[i] = f->load.at[f->rows.steps[i].node] - f->inputs[i];
   }

@@ -138,7 +138,7 @@ expect 0 CopiesThatWereWantedAreNotExplained
 says_not "concat (2"
 run plan "$block" --explain --no-reuse
 expect 0 NothingToExplain
-run plan "$examples/encoder.onnx" --bind batch=1,length=128 --rewrite exact,-blocks --explain
+run plan "$examples/encoder.onnx" --bind batch=1,length=128 --rewrite exact,-blocks,-products --explain
 expect 0 AModelIsExplained
 narrow
 says "new order  "

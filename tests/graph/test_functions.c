@@ -116,6 +116,60 @@ TEST(RowsMayBeAnyDim) {
       NODES, "does not compute each row");
 }
 
+// Heads come out of the width, and go back into it.
+TEST(RowsMayMove) {
+#define TOKENS "    %0 = input \"x\" : f32[?rows, 6]\n"
+#define HEADS                                 \
+  TOKENS                                      \
+  "    %1 = reshape(%0) : f32[?rows, 2, 3]\n" \
+  "    %2 = transpose(%1) {perm = [1, 0, 2]} : f32[2, ?rows, 3]\n"
+#define TOKEN_NODES                                                                   \
+  "  %0 = input \"x\" : f32[5, 6]\n  %1 = blocks(%0) {function = \"f\", rows = 5} : " \
+  "f32[2, 5, 3]\n  return %1\n"
+#define TWO_NODES                                                       \
+  "  %0 = input \"x\" : f32[5, 6]\n  %1 = input \"k\" : f32[2, 3, 4]\n" \
+  "  %2 = blocks(%0, %1) {function = \"f\", rows = 5} : f32[2, 5, 4]\n" \
+  "  return %2\n"
+  ACCEPTS(HEADS "    return %2\n", TOKEN_NODES);
+  ACCEPTS(HEADS
+          "    %3 = narrow(%2) {axis = 0, start = 1, len = 1} : f32[1, ?rows, 3]\n"
+          "    %4 = narrow(%2) {axis = 0, start = 0, len = 1} : f32[1, ?rows, 3]\n"
+          "    %5 = concat(%3, %4) {axis = 0} : f32[2, ?rows, 3]\n"
+          "    return %5\n",
+          TOKEN_NODES);
+  ACCEPTS(HEADS
+          "    %3 = input \"k\" : f32[2, 3, 4]\n"
+          "    %4 = matmul(%2, %3) : f32[2, ?rows, 4]\n"
+          "    return %4\n",
+          TWO_NODES);
+  REFUSES(TOKENS
+          "    %1 = input \"k\" : f32[2, 6, 4]\n"
+          "    %2 = reshape(%0) : f32[?rows, 1, 6]\n"
+          "    %3 = matmul(%2, %1) : f32[?rows, 1, 4]\n"
+          "    return %3\n",
+          TWO_NODES, "");
+  REFUSES(
+      "    %0 = input \"x\" : f32[2, ?rows, 3]\n"
+      "    %1 = reshape(%0) : f32[?rows, 6]\n"
+      "    return %1\n",
+      NODES, "does not compute each row");
+  REFUSES(TOKENS
+          "    %1 = narrow(%0) {axis = 0, start = 0, len = 1} : f32[1, 6]\n"
+          "    return %0\n",
+          NODES, "narrow %1 does not compute each row");
+  REFUSES(TOKENS
+          "    %1 = input \"y\" : f32[4, 6]\n"
+          "    %2 = concat(%0, %1) {axis = 0} : f32[?(rows + 4), 6]\n"
+          "    return %0\n",
+          NODES, "?rows in an expression or more than once");
+  REFUSES(TOKENS
+          "    %1 = input \"y\" : f32[1, 6]\n"
+          "    %2 = concat(%1, %1) {axis = 1} : f32[1, 12]\n"
+          "    %3 = narrow(%0) {axis = -2, start = 0, len = 1} : f32[1, 6]\n"
+          "    return %0\n",
+          NODES, "narrow %3 does not compute each row");
+}
+
 TEST(WhatIsNoFunctionIsRefused) {
   REFUSES("    %0 = input \"x\" : f32[?seq, 4]\n    %1 = relu(%0) : f32[?seq, 4]\n    return %1\n",
           NODES, "is not computed row by row, as in functions without ?rows");

@@ -9,7 +9,7 @@
 #include "exec/tensor_hash.h"
 #include "support/test.h"
 
-#define MOST_WEIGHTS 16
+#define MOST_WEIGHTS 64
 
 typedef struct scene {
   const stow_graph* graph;

@@ -111,6 +111,63 @@ TEST(BatchesMayHaveRangesToo) {
       STOW_REWRITE_BLOCKS, NULL);
 }
 
+// Reshapes have shapes that were read from tensors, as exporters write them.
+#define TOKENS(ranges, B)                                 \
+  "graph @g {\n" ranges "  %0 = input \"x\" : f32[" B     \
+  ", ?n, 32]\n"                                           \
+  "  %1 = input \"k\" : f32[" B                           \
+  ", 4, 8, ?n]\n"                                         \
+  "  %2 = input \"v\" : f32[" B                           \
+  ", 4, ?n, 8]\n"                                         \
+  "  %3 = cumsum(%0) {axis = 1} : f32[" B                 \
+  ", ?n, 32]\n"                                           \
+  "  %4 = cumsum(%1) {axis = 3} : f32[" B                 \
+  ", 4, 8, ?n]\n"                                         \
+  "  %5 = cumsum(%2) {axis = 2} : f32[" B                 \
+  ", 4, ?n, 8]\n"                                         \
+  "  %6 = param \"w\" : f32[32, 32]\n"                    \
+  "  %7 = matmul(%3, %6) : f32[" B                        \
+  ", ?n, 32]\n"                                           \
+  "  %8 = shape(%7) {end = 2} : i64[2]\n"                 \
+  "  %9 = constant \"c\" {data = [4, 8]} : i64[2]\n"      \
+  "  %10 = concat(%8, %9) {axis = 0} : i64[4]\n"          \
+  "  %11 = reshape(%7, %10) : f32[" B                     \
+  ", ?n, 4, 8]\n"                                         \
+  "  %12 = transpose(%11) {perm = [0, 2, 1, 3]} : f32[" B \
+  ", 4, ?n, 8]\n"                                         \
+  "  %13 = matmul(%12, %4) : f32[" B                      \
+  ", 4, ?n, ?n]\n"                                        \
+  "  %14 = softmax(%13) {axis = 3} : f32[" B              \
+  ", 4, ?n, ?n]\n"                                        \
+  "  %15 = matmul(%14, %5) : f32[" B                      \
+  ", 4, ?n, 8]\n"                                         \
+  "  %16 = transpose(%15) {perm = [0, 2, 1, 3]} : f32[" B \
+  ", ?n, 4, 8]\n"                                         \
+  "  %17 = reshape(%16) : f32[" B                         \
+  ", ?n, 32]\n"                                           \
+  "  %18 = param \"u\" : f32[32, 128]\n"                  \
+  "  %19 = matmul(%17, %18) : f32[" B                     \
+  ", ?n, 128]\n"                                          \
+  "  %20 = gelu(%19) : f32[" B                            \
+  ", ?n, 128]\n"                                          \
+  "  %21 = param \"o\" : f32[128, 32]\n"                  \
+  "  %22 = matmul(%20, %21) : f32[" B                     \
+  ", ?n, 32]\n"                                           \
+  "  %23 = add(%3, %22) : f32[" B                         \
+  ", ?n, 32]\n"                                           \
+  "  %24 = cumsum(%23) {axis = 1} : f32[" B               \
+  ", ?n, 32]\n"                                           \
+  "  return %24\n"                                        \
+  "}\n"
+
+TEST(TokensOverRangesAreComputedInBlocks) {
+  check_ranges(TOKENS("  range ?n = 1..40\n", "1"), STOW_REWRITE_PRODUCTS, NULL);
+  check_ranges(TOKENS("  range ?n = 1..20\n"
+                      "  range ?b = 1..3\n",
+                      "?b"),
+               STOW_REWRITE_PRODUCTS, NULL);
+}
+
 TEST(ActivationsOfImagesAreComputedInBlocks) {
   check_ranges(
       "graph @g {\n"

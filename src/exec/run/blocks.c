@@ -22,6 +22,15 @@
 static const uint64_t block_bytes[STOWI_EXEC_MOST_SIZES] = {65536, 16384, 4096, 1024};
 static const uint64_t product_bytes[STOWI_EXEC_MOST_SIZES] = {524288, 131072, 32768, 32768};
 
+// Weights are larger than a cache that blocks share with them, and take as long as the products of
+// so many rows; the smallest blocks have at least a part of all rows, if that is not too large.
+// Whole tiles of rows are fastest.
+static const uint64_t weight_bytes[STOWI_EXEC_MOST_SIZES] = {524288, 131072, 65536, 24576};
+#define LARGEST_LEAST 49152
+#define LEAST_PART 20
+#define MOST_PART 8  // of which the smallest blocks have no more, but a tile
+#define TILE_ROWS 6
+
 // Rows that functions are planned for: a transpose of one row would be a view, and other dims are
 // seldom as large.
 #define PLANNED_ROWS 61
@@ -522,18 +531,37 @@ static uint64_t shared_rows(const node_data* n, uint32_t workers) {
   return rows < all ? rows : all;
 }
 
+static uint64_t whole_tiles(uint64_t rows) {
+  return rows < TILE_ROWS ? TILE_ROWS : rows - rows % TILE_ROWS;
+}
+
+// Rows of blocks of size |i|.
+static uint64_t rows_of_size(const node_data* n, size_t i) {
+  uint64_t row = largest_row(n->bound);
+  bool is_last = i + 1 == STOWI_EXEC_MOST_SIZES;
+  if (!has_product(n->bound)) {
+    return block_bytes[i] / row;
+  }
+  uint64_t rows = (n->packed != 0 ? weight_bytes : product_bytes)[i] / row;
+  if (n->packed != 0) {
+    uint64_t part = n->data.rows / LEAST_PART;
+    uint64_t most = LARGEST_LEAST / row;
+    uint64_t few = n->data.rows / MOST_PART;
+    part = part < most ? part : most;
+    rows = is_last && rows > few ? few : rows;
+    rows = whole_tiles(rows > part ? rows : part);
+  }
+  uint64_t half = n->data.rows - n->data.rows / 2;
+  return is_last && rows > half ? half : rows;
+}
+
 // Rows of blocks, the most first, all different.
 static uint32_t choose_rows(const node_data* n, uint32_t workers,
                             uint64_t out_rows[STOWI_EXEC_MOST_SIZES]) {
-  uint64_t row = largest_row(n->bound);
   uint64_t most = shared_rows(n, workers);
-  bool is_product = has_product(n->bound);
-  const uint64_t* sizes = is_product ? product_bytes : block_bytes;
   uint32_t count = 0;
   for (size_t i = 0; i < STOWI_EXEC_MOST_SIZES; ++i) {
-    uint64_t fits = sizes[i] / row;
-    uint64_t half = n->data.rows - n->data.rows / 2;
-    fits = is_product && i + 1 == STOWI_EXEC_MOST_SIZES && fits > half ? half : fits;
+    uint64_t fits = rows_of_size(n, i);
     uint64_t chosen = fits < 1 ? 1 : fits > most ? most : fits;
     if (count == 0 || chosen < out_rows[count - 1]) {
       out_rows[count++] = chosen;

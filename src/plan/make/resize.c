@@ -29,6 +29,8 @@ struct stowi_plan_resizer {
   size_t count;
   item* items;      // from the bottom up
   uint64_t* sizes;  // by value, of roots
+  stow_value*
+      from;  // by value: in whose bytes it is, as a view or in place; itself if it is a root
   stowi_plan_gaps gaps;
 };
 
@@ -48,14 +50,35 @@ static void add_items(stowi_plan_resizer* r) {
   }
 }
 
-static bool is_supported(const stow_plan* plan) {
-  bool is = plan->reserved_count == 0;
-  for (stow_value v = 0; is && v < plan->value_count; ++v) {
-    const stowi_plan_value* value = &plan->values[v];
-    is = value->guard == 0 && (!stowi_plan_is_view(plan, v) || !stowi_plan_has_slot(plan, v) ||
-                               value->offset == plan->values[value->root].offset);
+// The operand in whose bytes |value| is; NONE: its offset follows from none.
+static stow_value source_of(const stow_plan* plan, const stow_graph* graph, stow_value value) {
+  stow_node node = stow_graph_producer(graph, value);
+  const stow_value* operands = stow_graph_operands(graph, node);
+  const stowi_plan_value* own = &plan->values[value];
+  stow_view view;
+  if (!stowi_plan_is_view(plan, value) || !stowi_plan_has_slot(plan, value)) {
+    return value;
   }
-  return is;
+  if (stow_graph_view(graph, node, value - stow_graph_first_result(graph, node), &view)) {
+    return operands[view.operand];
+  }
+  for (size_t k = 0; k < stow_graph_operand_count(graph, node); ++k) {
+    const stowi_plan_value* other =
+        operands[k] == STOW_VALUE_NONE ? NULL : &plan->values[operands[k]];
+    if (other != NULL && other->root == own->root && other->offset == own->offset) {
+      return operands[k];
+    }
+  }
+  return STOW_VALUE_NONE;
+}
+
+static bool find_sources(stowi_plan_resizer* r) {
+  bool has_all = r->plan->reserved_count == 0;
+  for (stow_value v = 0; has_all && v < r->plan->value_count; ++v) {
+    r->from[v] = source_of(r->plan, r->graph, v);
+    has_all = r->plan->values[v].guard == 0 && r->from[v] != STOW_VALUE_NONE;
+  }
+  return has_all;
 }
 
 void stowi_plan_resizer_destroy(stowi_plan_resizer* resizer) {
@@ -64,6 +87,7 @@ void stowi_plan_resizer_destroy(stowi_plan_resizer* resizer) {
     const stow_plan* plan = resizer->plan;
     STOWI_ARRAY_FREE(allocator, resizer->items, plan->value_count + plan->scratch_count);
     STOWI_ARRAY_FREE(allocator, resizer->sizes, plan->value_count);
+    STOWI_ARRAY_FREE(allocator, resizer->from, plan->value_count);
     stowi_plan_gaps_free(&resizer->gaps, allocator);
     STOWI_DELETE(allocator, resizer);
   }
@@ -73,10 +97,6 @@ stow_status stowi_plan_resizer_create(stow_plan* plan, const stow_graph* graph,
                                       const stow_effects* effects, stow_allocator allocator,
                                       stow_diag* diag, stowi_plan_resizer** out_resizer) {
   *out_resizer = NULL;
-  if (!is_supported(plan)) {
-    return stowi_fail(diag, STOW_ERR_UNSUPPORTED,
-                      "a plan with guards, or with parts inside its buffers, cannot be resized");
-  }
   stowi_plan_resizer* resizer = STOWI_NEW(allocator, stowi_plan_resizer);
   STOW_TRY(stowi_need_memory(resizer != NULL, diag));
   plan->window_count = 0;
@@ -84,14 +104,20 @@ stow_status stowi_plan_resizer_create(stow_plan* plan, const stow_graph* graph,
       .allocator = allocator, .plan = plan, .graph = graph, .effects = effects};
   resizer->items = STOWI_ARRAY(allocator, item, plan->value_count + plan->scratch_count);
   resizer->sizes = STOWI_ARRAY(allocator, uint64_t, plan->value_count);
+  resizer->from = STOWI_ARRAY(allocator, stow_value, plan->value_count);
   stow_status status = STOW_ERR_OUT_OF_MEMORY;
-  if (resizer->items != NULL && resizer->sizes != NULL) {
+  if (resizer->items != NULL && resizer->sizes != NULL && resizer->from != NULL) {
     add_items(resizer);
     status = stowi_sort_by_key(resizer->items, resizer->count, sizeof(item), allocator);
   }
+  if (status == STOW_OK && !find_sources(resizer)) {
+    status = stowi_fail(diag, STOW_ERR_UNSUPPORTED,
+                        "a plan with guards, or with operands of concat in its result, cannot be "
+                        "resized");
+  }
   if (status != STOW_OK) {
     stowi_plan_resizer_destroy(resizer);
-    return stowi_fail_memory(diag);
+    return status == STOW_ERR_OUT_OF_MEMORY ? stowi_fail_memory(diag) : status;
   }
   *out_resizer = resizer;
   return STOW_OK;
@@ -117,6 +143,15 @@ static stow_status measure(stowi_plan_resizer* r, stow_diag* diag) {
     plan->scratch[i].size = plan->scratch[i].need = stowi_effects_scratch(r->effects, i).bytes;
   }
   return STOW_OK;
+}
+
+// How far into the bytes of its operand a view begins; 0: it is in place.
+static uint64_t distance_of(const stow_graph* graph, stow_value value) {
+  stow_node node = stow_graph_producer(graph, value);
+  stow_view view;
+  bool is_view = stow_graph_view(graph, node, value - stow_graph_first_result(graph, node), &view);
+  uint64_t bits = stow_dtype_bits(stow_graph_type(graph, value)->dtype);
+  return is_view ? view.element_offset * bits / 8 : 0;
 }
 
 static bool lift(item* above, const item* below, uint64_t alignment) {
@@ -156,8 +191,9 @@ stow_status stowi_plan_resize(stowi_plan_resizer* resizer, stow_diag* diag) {
     height = resizer->items[i].high > height ? resizer->items[i].high : height;
   }
   for (stow_value v = 0; v < plan->value_count; ++v) {
-    if (stowi_plan_has_slot(plan, v)) {
-      plan->values[v].offset = plan->values[plan->values[v].root].offset;
+    stow_value from = resizer->from[v];
+    if (from != v) {
+      plan->values[v].offset = plan->values[from].offset + distance_of(resizer->graph, v);
     }
   }
   plan->arena_size = height;

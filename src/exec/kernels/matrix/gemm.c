@@ -531,14 +531,17 @@ static bool begin_with_c(const void* user, const stowi_kernel_block* part, float
   return true;
 }
 
+// Where neither factor is copied, a tile takes all steps of a chain at once.
 static stowi_kernel_lean lean_of(const stowi_kernel_gemm* g) {
+  bool b_is_there = g->b.column == 1 || g->b_steps != 0;
   return (stowi_kernel_lean){.m = g->m,
                              .n = g->n,
                              .k = g->k,
                              .user = g,
                              .a = load_a,
                              .b = load_b,
-                             .b_is_there = g->b.column == 1 || g->b_steps != 0,
+                             .a_is_there = b_is_there && g->a_steps == 0 && is_a_plain(g),
+                             .b_is_there = b_is_there,
                              .c = g->c,
                              .c_row = g->c_row,
                              .begin = g->accumulate ? begin_with_c : NULL};

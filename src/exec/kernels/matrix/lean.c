@@ -31,7 +31,8 @@ typedef struct room {
 // there would be more to copy of a.
 static size_t tile_rows(const stowi_kernel_lean* p, size_t columns) {
   size_t floats = p->c == NULL ? OWN_TILE : TILE;
-  size_t rows = floats / (p->a_is_there && columns != 0 ? columns : COLUMNS);
+  bool is_narrow = p->a_is_there && columns != 0 && columns < COLUMNS;
+  size_t rows = floats / (is_narrow ? columns : COLUMNS);
   return rows <= STOWI_KERNEL_TILE_ROWS ? rows
                                         : rows / STOWI_KERNEL_TILE_ROWS * STOWI_KERNEL_TILE_ROWS;
 }
