@@ -22,7 +22,8 @@ static const uint64_t times[STOWI_KERNEL_STREAM_VARIANTS] = {256, 257, 259, 262,
 static const uint64_t budgets[STOWI_KERNEL_STREAM_VARIANTS] = {0, 32, 24, 20, 18, 16};
 
 #define MOST_TRIED 6  // rings
-#define MOST_COST ((uint64_t)1 << 28)
+#define MOST_CHANNELS ((uint64_t)1 << 20)
+#define MOST_WORK ((uint64_t)1 << 32)
 #define MOST_BEYOND ((uint64_t)1 << 12)
 
 typedef stowi_exec_stream stream;
@@ -50,8 +51,9 @@ typedef struct state {
   uint64_t cost;
 } state;
 
-// About how long a step takes for blocks of |block| rows, in products. Calls for few positions
-// are slow: for n of them as if there were n + 32 * 32 / n. The last block counts as the others.
+// About how long a step takes for blocks of |block| rows, in 16ths of products, up to a limit.
+// Calls for few positions are slow: for n of them as if there were n + 32 * 32 * 32 / (n * n). The
+// last block counts as the others.
 static uint64_t cost_of(const stream* s, uint32_t step, uint64_t block) {
   const stow_type* result =
       stow_graph_type(s->function, stow_graph_first_result(s->function, s->nodes[step]));
@@ -66,8 +68,10 @@ static uint64_t cost_of(const stream* s, uint32_t step, uint64_t block) {
       channels += whole / 4;
     }
   }
-  channels = channels < MOST_COST ? channels : MOST_COST;
-  return (rows + block - 1) / block * channels * (positions + 1024 / positions);
+  uint64_t call = 16 * positions + (positions < 1024 ? 524288 / (positions * positions) : 0);
+  uint64_t all = (rows + block - 1) / block * call;
+  return (channels < MOST_CHANNELS ? channels : MOST_CHANNELS) *
+         (all < MOST_WORK ? all : MOST_WORK);
 }
 
 // In 64ths of the budget, to the fourth power, since what is beyond it most counts most; 0 if
@@ -259,36 +263,34 @@ static stow_status choose_by_budget(stream* s, uint32_t* room, stow_diag* diag) 
   return STOW_OK;
 }
 
-// Makes blocks smaller as long as not more than |time| is taken, and goes back to where least was
-// needed.
-static void shrink_all(stream* s, uint32_t variant, uint64_t budget, uint64_t time,
-                       uint32_t* room) {
+// Makes blocks smaller, so that a sixteenth less is needed, as often as not more than |time| is
+// taken then.
+static void shrink_all(stream* s, uint32_t variant, uint64_t time, uint32_t* room) {
   uint32_t* best_levels = room + 2 * (size_t)s->step_count;
   size_t size = s->step_count * sizeof(room[0]);
-  state now = look(s, variant, budget);
-  uint64_t best = now.bytes;
-  memcpy(best_levels, s->levels, size);
-  while (now.excess != 0 && shrink_best(s, variant, budget, time, room, &now)) {
-    if (now.bytes < best) {
-      best = now.bytes;
-      memcpy(best_levels, s->levels, size);
+  bool is_smaller = true;
+  while (is_smaller) {
+    uint64_t bytes = look(s, variant, 0).bytes;
+    uint64_t target = bytes - bytes / 16;
+    target -= target != 0;
+    memcpy(best_levels, s->levels, size);
+    state now = look(s, variant, target);
+    while (now.excess != 0 && shrink_best(s, variant, target, time, room, &now)) {
     }
+    is_smaller = now.excess == 0 && now.bytes < bytes;
   }
   memcpy(s->levels, best_levels, size);
-  (void)look(s, variant, budget);
+  (void)look(s, variant, 0);
 }
 
 // Kernels may have a sixteenth more than rings and copies.
 static stow_status choose_by_time(stream* s, uint32_t* room, stow_diag* diag) {
-  set_levels(s, STOWI_EXEC_STREAM_LEVELS - 1);
-  uint64_t least = look(s, 0, 0).bytes;
   set_levels(s, 0);
-  STOW_TRY(make_tables(s, 0, UINT64_MAX, diag));
   uint64_t cost = look(s, 0, 0).cost;
   STOW_TRY(make_tables(s, 0, UINT64_MAX, diag));
   for (uint32_t variant = 1; variant <= LAST; ++variant) {
     uint64_t time = cost / 256 * times[variant] + cost % 256 * times[variant] / 256;
-    shrink_all(s, variant, least, time, room);
+    shrink_all(s, variant, time, room);
     STOW_TRY(stowi_exec_stream_place(s, variant, 0, diag));
     uint64_t bytes = s->tables[variant].body.bytes;
     STOW_TRY(stowi_exec_stream_place(s, variant, bytes + bytes / 16, diag));
