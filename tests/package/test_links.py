@@ -1,6 +1,6 @@
 """Every link of the Markdown files leads somewhere: to a file of the repository, and to a heading of
-it. So do names of pages (`docs/….md`) in code, scripts and headers. Reads no network: addresses of
-other sites are only counted.
+it. So do names of pages (`docs/….md`) in code, scripts and headers. The site's menu has every page.
+Reads no network: addresses of other sites are only counted.
 
 Headings have the anchors that GitHub gives them. Usage: test_links.py SOURCE_DIR
 """
@@ -91,6 +91,15 @@ class Checker:
                 self.require(f"{name}:{number}", mention[0].partition("#")[0], mention[1])
 
 
+def missing_in_menu(source):
+    """Pages that site/contents.txt does not name, or names without being there."""
+    sys.path.insert(0, str(source / "site"))
+    stage = __import__("stage")
+    listed = re.findall(r"^  (\S+)$", (source / "site" / "contents.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    pages = {name[:-3] for name in tracked(source) if name.endswith(".md") and not name.startswith(stage.LEFT_OUT)}
+    return sorted(pages.symmetric_difference([*listed, "README"]))
+
+
 def main(arguments):
     checker = Checker(pathlib.Path(arguments[1]).resolve())
     for name in tracked(checker.source):
@@ -101,6 +110,8 @@ def main(arguments):
         if name.endswith(".md"):
             checker.check_page(name, text)
         checker.check_mentions(name, text)
+    checker.dead += [f"site/contents.txt: {name}: in the menu or in the repository only"
+                     for name in missing_in_menu(checker.source)]
     print("\n".join(checker.dead + [f"{checker.links} links, {len(checker.dead)} dead; "
                                     f"{checker.addresses} addresses of other sites"]))
     return 1 if checker.dead or checker.links == 0 else 0
