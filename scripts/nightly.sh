@@ -89,6 +89,9 @@ fi
 step 'the site of the documentation'
 sh scripts/site.sh build/site/html
 
+step 'the files of a release'
+sh scripts/release.sh build/release-files
+
 step 'the same bits from every machine'
 sh scripts/same-bits.sh
 
