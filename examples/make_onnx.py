@@ -2,6 +2,7 @@
 """Writes the ONNX models in this folder, with Python's standard library alone.
 
 digits.onnx   a small CNN with fixed shapes
+digits_int8.onnx  the same, quantised: QuantizeLinear and DequantizeLinear around its layers
 encoder.onnx  a transformer encoder with symbolic batch and length, and the shape arithmetic that
               exporters leave in such models
 decode.onnx   one step of a decoder with a key and value cache
@@ -12,7 +13,7 @@ import os
 import struct
 import sys
 
-FLOAT, INT64 = 1, 7
+FLOAT, UINT8, INT8, INT32, INT64 = 1, 2, 3, 6, 7
 
 
 # The wire format: https://protobuf.dev/programming-guides/encoding
@@ -90,6 +91,22 @@ class Model:
         self.weights.append(tensor(name, INT64, dims, struct.pack("<%dq" % len(numbers), *numbers)))
         return name
 
+    def quantised(self, name, elem, scale, dims):
+        """Random weights of 8 or 32 bits, as floats."""
+        count = 1
+        for dim in dims:
+            count *= dim
+        numbers = [round(self.random() / scale) for _ in range(count)]
+        raw = struct.pack("<%d%s" % (count, {INT8: "b", INT32: "i"}[elem]), *numbers)
+        self.weights.append(tensor(name + ".q", elem, dims, raw))
+        return self.op("DequantizeLinear", [name + ".q", self.number(name + ".scale", scale)], name)
+
+    def rounded(self, x, elem, scale):
+        """|x| as 8 bits, and as floats again."""
+        self.weights.append(tensor(x + ".zero", elem, [], b"\0"))
+        grid = [self.number(x + ".scale", scale), x + ".zero"]
+        return self.op("DequantizeLinear", [self.op("QuantizeLinear", [x] + grid, x + ".q")] + grid, x + ".dq")
+
     def number(self, name, value):
         self.weights.append(tensor(name, FLOAT, [], struct.pack("<f", value)))
         return name
@@ -131,6 +148,31 @@ def digits():
         channels = width
     x = m.op("Flatten", [x], "flat", axis=1)
     x = m.op("Gemm", [x, m.weight("fc.weight", 10, 784), m.weight("fc.bias", 10)], "scores", transB=1)
+    m.op("Softmax", [x], "probabilities", axis=1)
+    m.output("probabilities", FLOAT, [1, 10])
+    return m.bytes()
+
+
+def digits_int8():
+    """What tools that quantise models write: integers are in the file, and floats between the layers."""
+    m = Model("digits_int8", 13)
+    weight_scale, scale = 2.0**-10, 2.0**-7
+    x = m.rounded(m.input("image", FLOAT, [1, 1, 28, 28]), INT8, scale)
+    channels = 1
+    for i, width in enumerate((8, 16)):
+        w = m.quantised("conv%d.weight" % i, INT8, weight_scale, [width, channels, 3, 3])
+        b = m.quantised("conv%d.bias" % i, INT32, weight_scale * scale, [width])
+        x = m.op("Conv", [x, w, b], "conv%d" % i, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+        x = m.op("Relu", [x], "relu%d" % i)
+        scale = 2.0**-8
+        x = m.rounded(x, UINT8, scale)
+        x = m.op("MaxPool", [x], "pool%d" % i, kernel_shape=[2, 2], strides=[2, 2])
+        x = m.rounded(x, UINT8, scale)
+        channels = width
+    x = m.op("Flatten", [x], "flat", axis=1)
+    w = m.quantised("fc.weight", INT8, weight_scale, [10, 784])
+    b = m.quantised("fc.bias", INT32, weight_scale * scale, [10])
+    x = m.rounded(m.op("Gemm", [x, w, b], "scores", transB=1), INT8, 2.0**-6)
     m.op("Softmax", [x], "probabilities", axis=1)
     m.output("probabilities", FLOAT, [1, 10])
     return m.bytes()
@@ -270,7 +312,8 @@ def decoder():
 
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
-    for name, make in (("digits", digits), ("encoder", encoder), ("decode", decode), ("decoder", decoder)):
+    for name, make in (("digits", digits), ("digits_int8", digits_int8), ("encoder", encoder), ("decode", decode),
+                       ("decoder", decoder)):
         with open(os.path.join(folder, name + ".onnx"), "wb") as file:
             file.write(make())
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The README's two commands on a Debian that has nothing but git, then those of docs/python.md: debootstrap makes one
+# The README's two commands on a Debian that has nothing but git, then those of docs/guide/python.md: debootstrap makes one
 # in a temporary folder, with this machine's package sources, and the commands run in a clone inside. Needs root,
 # debootstrap and about 3 GB; skipped where one of the first two is missing.
 # Usage: scripts/fresh-debian.sh [SUITE]     without it, bookworm
@@ -49,7 +49,7 @@ inside() { # COMMAND
 inside 'sh scripts/try.sh'
 inside 'sh scripts/test.sh'
 inside 'apt-get install -y -qq python3-venv'
-sed -n '/^    python3 -m venv/,/^$/s/^    //p' docs/python.md >"$root/commands"
+sed -n '/^    python3 -m venv/,/^$/s/^    //p' docs/guide/python.md >"$root/commands"
 while read -r command; do inside "$command" </dev/null; done <"$root/commands"
 grep -q stowplan.Plan "$root/log"
-echo "fresh $suite: the commands of the README and of docs/python.md work"
+echo "fresh $suite: the commands of the README and of docs/guide/python.md work"

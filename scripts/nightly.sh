@@ -86,6 +86,12 @@ else
   echo 'skipped: the models cannot be fetched'
 fi
 
+step 'the site of the documentation'
+sh scripts/site.sh build/site/html
+
+step 'the files of a release'
+sh scripts/release.sh build/release-files
+
 step 'the same bits from every machine'
 sh scripts/same-bits.sh
 

@@ -483,7 +483,10 @@ def prototypes():
 
 def _load():
     here = Path(__file__).parent
-    library = ctypes.CDLL(str(next(here.glob("libstowplan.*"))))
+    path = next(here.glob("libstowplan.*"), None)
+    if path is None:
+        raise ImportError(f"no library beside {here}: install the package with pip install ./python")
+    library = ctypes.CDLL(str(path))
     for result, name, arguments in prototypes():
         function = getattr(library, name)
         function.restype = _type_of(result)

@@ -389,29 +389,4 @@ run diff "$encoder" "$encoder" --bind batch=1,length=4,past=3 --ignore-unknown
 expect 0 WhatAModelHasIsBound
 run diff "$encoder" "$encoder" --bind past=3 --ignore-unknown
 expect 3 WhatAModelNeedsIsStillMissing
-
-# The guard that docs/diff.md shows
-block() { # LANGUAGE: the first fenced block of it
-  awk -v fence="\`\`\`$1" '$0 == fence && !met { on = met = 1; next } /^```$/ { on = 0 } on' \
-    "$root/docs/diff.md"
-}
-mkdir -p "$work/docs"
-cp "$mlp" "$work/docs/model.stow"
-block sh >"$work/guard.sh"
-guard() {
-  (
-    stowage() { "$stowage" "$@"; }
-    set -e
-    cd "$work/docs"
-    . "$work/guard.sh"
-  ) >"$out" 2>"$err"
-  code=$?
-}
-guard
-expect 0 TheGuardOfTheDocsLetsPass
-grep 'stowage diff' "$work/guard.sh" >"$work/diff.sh"
-sed 's/784/800/g' "$mlp" >"$work/docs/model.stow"
-cp "$work/diff.sh" "$work/guard.sh"
-guard
-expect 1 TheGuardOfTheDocsStopsGrowth
 finish

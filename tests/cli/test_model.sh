@@ -5,7 +5,7 @@
 if command -v python3 >/dev/null 2>&1; then
   mkdir "$work/made"
   python3 "$examples/make_onnx.py" "$work/made"
-  for model in digits encoder decode; do
+  for model in digits digits_int8 encoder decode decoder; do
     name="TheModelIsWhatTheScriptWrites ($model)"
     if cmp -s "$examples/$model.onnx" "$work/made/$model.onnx"; then pass; else fail "it is not"; fi
   done

@@ -1,17 +1,21 @@
 """Runs every ```console block of the documentation's Markdown and compares the output.
 
 A line `$ COMMAND` is given to sh; the lines up to the next command are its whole output. The blocks
-of a file run in order, in one folder that has `examples`. Output that varies is not compared:
+of a file run in order, in one folder that has `examples`, `bench`, `docs` and `tests`. Output that varies
+is not compared:
 
 - `…` stands for any text within its line; alone on a line, for any lines.
 - In lines with a time (`146 us`, `1.5 s`) numbers, units of time and blanks are ignored.
 
-A block that needs a file from outside the repository declares it in the line before, and runs if the
-file is in the folder STOWAGE_MODELS:
+A block that needs what not every machine has declares it in the line before, and runs where it is: a
+file in the folder STOWAGE_MODELS, a command, modules of python3:
 
     <!-- needs yolov8n.onnx: too large for the repository -->
+    <!-- needs command arm-none-eabi-gcc: a compiler for another processor -->
+    <!-- needs modules torch onnxscript: large packages -->
 
-Usage: test_transcripts.py STOWAGE SOURCE_DIR [--update]: --update writes the output into the Markdown.
+Usage: test_transcripts.py STOWAGE SOURCE_DIR [--update] [PAGE]...: --update writes the output into
+the Markdown, of PAGEs alone if there are some.
 """
 
 import os
@@ -24,7 +28,8 @@ import tempfile
 
 TIME = re.compile(r"(?<![\w.])\d+(?:\.\d+)? ?(?:ns|us|µs|ms|s|min)\b")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-NEEDS = re.compile(r"<!-- needs (\S+): (.+) -->$")
+NEEDS = re.compile(r"<!-- needs (?:(command|module)s? )?(\S+(?: \S+)*?): (.+) -->$")
+LINKED = ("bench", "docs", "tests")  # folders that commands only read
 
 
 def masked(line):
@@ -73,7 +78,8 @@ class Runner:
         self.source = source
         self.bin = pathlib.Path(tempfile.mkdtemp(prefix="stowage-transcripts."))
         os.symlink(stowage, self.bin / "stowage")
-        self.environment = dict(os.environ, LC_ALL="C", PATH=f"{self.bin}:{os.environ['PATH']}")
+        self.environment = dict(os.environ, LC_ALL="C", PATH=f"{self.bin}:{os.environ['PATH']}",
+                                PYTHONDONTWRITEBYTECODE="1")
         self.run_count = self.failures = 0
 
     def close(self):
@@ -108,8 +114,11 @@ class Runner:
         lines = path.read_text(encoding="utf-8").split("\n")
         actual, done = [], 0
         name = path.relative_to(self.source)
+        before = self.run_count
         with tempfile.TemporaryDirectory() as folder:
             shutil.copytree(self.source / "examples", pathlib.Path(folder) / "examples")
+            for linked in LINKED:
+                os.symlink(self.source / linked, pathlib.Path(folder) / linked)
             for first, end, needs in blocks_of(lines):
                 actual += lines[done:first]
                 done = first
@@ -117,25 +126,39 @@ class Runner:
                     continue
                 actual += self.check_block(name, lines[first:end], folder)
                 done = end
+        if self.run_count > before:
+            print(f"{name}: {self.run_count - before} commands")
         return "\n".join(actual + lines[done:])
 
     def provide(self, needs, folder, name):
-        """Whether the file that a block needs is at hand, which then is in |folder|."""
-        at = pathlib.Path(os.environ.get("STOWAGE_MODELS", "/nowhere")) / needs[1]
-        if not at.exists():
-            print(f"SKIP: {name}: no {needs[1]} in STOWAGE_MODELS: {needs[2]}")
-            return False
-        link = pathlib.Path(folder) / needs[1]
-        link.parent.mkdir(parents=True, exist_ok=True)
-        if not link.exists():
+        """Whether what a block needs is at hand; a file is in |folder| then."""
+        kind, what, reason = needs.groups()
+        has = {"command": shutil.which, "module": self.has_module}.get(kind, lambda path: self.link(path, folder))
+        missing = [item for item in what.split(" ") if not has(item)]
+        for item in missing:
+            print(f"SKIP: {name}: no {kind or 'file'} {item}: {reason}")
+        return not missing
+
+    @staticmethod
+    def has_module(module):
+        find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{module}') is None)"
+        return subprocess.run(["python3", "-c", find], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+    def link(self, path, folder):
+        """Whether the file is in STOWAGE_MODELS; its name, without folders, is in |folder| then."""
+        at = pathlib.Path(os.environ.get("STOWAGE_MODELS", "/nowhere")) / path
+        link = pathlib.Path(folder) / at.name
+        if at.exists() and not link.exists():
             link.symlink_to(at.resolve())
-        return True
+        return at.exists()
 
 
 def main(arguments):
     source = pathlib.Path(arguments[1]).resolve()
     runner = Runner(pathlib.Path(arguments[0]).resolve(), source)
-    for path in sorted([*source.glob("*.md"), *source.glob("docs/*.md"), *source.glob("examples/*.md")]):
+    pages = [source / page for page in arguments[2:] if page != "--update"]
+    pages = pages or sorted(page for glob in ("*.md", "docs/**/*.md", "examples/*.md") for page in source.glob(glob))
+    for path in pages:
         text = runner.check_file(path)
         if "--update" in arguments:
             path.write_text(text, encoding="utf-8")

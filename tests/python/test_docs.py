@@ -1,4 +1,4 @@
-"""Documentation: the examples of docs/python.md print what it says, the notebook runs."""
+"""Documentation: the examples of pages in Python print what these say, the notebook runs."""
 
 import ast
 import contextlib
@@ -22,14 +22,20 @@ def show(value):
 
 
 class Docs(unittest.TestCase):
-    def test_examples_print_what_the_page_says(self):
-        text = pathlib.Path("docs/python.md").read_text(encoding="utf-8")
+    def check_page(self, page, least):
+        text = pathlib.Path(page).read_text(encoding="utf-8")
         blocks = re.findall(r"```python\n(.*?)```\n(?:\n```text\n(.*?)```)?", text, re.DOTALL)
-        self.assertGreater(len(blocks), 6)
+        self.assertGreaterEqual(len(blocks), least)
         names = {}
         for number, (source, shown) in enumerate(blocks):
-            with self.subTest(example=number):
-                self.assertEqual(run(source, names, f"docs/python.md, example {number}"), shown)
+            with self.subTest(page=page, example=number):
+                self.assertEqual(run(source, names, f"{page}, example {number}"), shown)
+
+    def test_examples_print_what_the_page_says(self):
+        self.check_page("docs/guide/python.md", 7)
+
+    def test_tokens_are_those_of_the_page(self):
+        self.check_page("docs/guide/generate.md", 1)
 
     def test_the_notebook_runs(self):
         cells = json.loads(pathlib.Path("python/gallery.ipynb").read_text(encoding="utf-8"))["cells"]
