@@ -204,6 +204,12 @@ void stowi_report_picture_label(const stow_picture* picture, size_t buffer, size
     stowi_report_escape(stowi_report_picture_str(picture, b->op), op, sizeof op);
     snprintf(out, STOWI_REPORT_PICTURE_LABEL_SIZE, "scratch%s%s at step %" PRIu64,
              op[0] == '\0' ? "" : " of ", op, b->begin);
+    if (strlen(out) > width) {  // cut, those of nodes of one kind would be the same
+      snprintf(out, STOWI_REPORT_PICTURE_LABEL_SIZE, "scratch at step %" PRIu64, b->begin);
+    }
+    if (strlen(out) > width) {
+      snprintf(out, STOWI_REPORT_PICTURE_LABEL_SIZE, "scratch");
+    }
   } else if (b->kind == STOWI_REPORT_PICTURE_RESERVED) {
     snprintf(out, STOWI_REPORT_PICTURE_LABEL_SIZE, "reserved at %" PRIu64, b->offset);
   } else {
