@@ -86,6 +86,8 @@ typedef struct stow_rewrite_options {
                        // that are near, except STOW_REWRITE_QDQ, and STOW_REWRITE_STREAM
   double fold_limit;   // folding makes weights at most this many times as large: 1 to
                        // 1e9, rounded to thousandths; 2
+  uint32_t stream_rows;  // `stream` nodes need about as many bytes as for so many rows at a time;
+                         // 0: as many as it takes for about the time of whole images; 0
 } stow_rewrite_options;
 
 STOW_API void stow_rewrite_options_defaults(stow_rewrite_options* options);

@@ -131,7 +131,8 @@ class stow_import_issue(ctypes.Structure):
 
 
 class stow_rewrite_options(Sized):
-    _fields_ = [("struct_size", c_size_t), ("off", c_uint32), ("fold_limit", c_double)]
+    _fields_ = [("struct_size", c_size_t), ("off", c_uint32), ("fold_limit", c_double),
+                ("stream_rows", c_uint32)]
 
 
 class stow_slot(ctypes.Structure):
@@ -229,7 +230,8 @@ class stow_exec_options(Sized):
 
 class stowi_request_rewrite(ctypes.Structure):
     _fields_ = [("is_given", c_bool), ("is_none", c_bool), ("off", c_uint32),
-                ("has_limit", c_bool), ("limit", c_double), ("streams", c_bool)]
+                ("has_limit", c_bool), ("limit", c_double), ("streams", c_bool),
+                ("stream_rows", c_uint32)]
 
 
 class stowi_request_choices(ctypes.Structure):

@@ -49,13 +49,16 @@ class Job:
     is for runs, and has the plan made for the library's kernels.
     """
 
-    def __init__(self, source, options, threads=None, streams=False):
+    def __init__(self, source, options, threads=None, streams=False, rows=None):
         self.source = source
         self.choices = _choices(options)
-        # What this job is with rows that stream; None: nobody asked, or this is that.
+        # What this job is with rows that stream, by default as many at a time as was asked; None:
+        # nobody asked, or this is that.
         self.streamed = None if streams or not self.choices.rewrite.streams else (
-            lambda: Job(source, options, threads, streams=True))
+            lambda rows=None: Job(source, options, threads, streams=True, rows=rows))
         self.choices.rewrite.streams = streams
+        if rows is not None:
+            self.choices.rewrite.stream_rows = rows
         self.prepared = self.prepare = self.rewritten = self.stamp = self.effects = None
         is_model, choices = source.is_model, ctypes.byref(self.choices)
         self.in_file = is_model or threads is not None
@@ -137,10 +140,11 @@ def _choices(options):
         check(lib.stowi_request_read_rewrite(options["rewrite"].encode(), ctypes.byref(found),
                                              ctypes.byref(choices.rewrite)), found, "rewrite")
     if options["stream"] is not None:
-        if not isinstance(options["stream"], str):
-            raise TypeError(f"stream: expected a string, not {options['stream']!r}")
+        stream = options["stream"]
+        if isinstance(stream, bool) or not isinstance(stream, (int, str)):
+            raise TypeError(f"stream: expected a string or a number, not {stream!r}")
         found = diag()
-        check(lib.stowi_request_read_stream(options["stream"].encode(), ctypes.byref(found),
+        check(lib.stowi_request_read_stream(str(stream).encode(), ctypes.byref(found),
                                             ctypes.byref(choices.rewrite)), found, "stream")
     if options["fold_limit"] is not None:
         choices.rewrite.has_limit = True
@@ -308,8 +312,12 @@ def plan_smallest(job, given):
     lib.stow_rewrite_rule_find(Borrowed("stream"), ctypes.byref(rule))
     if lib.stow_rewritten_count(other.rewritten, rule) == 0:
         return job, plan
-    streamed = make_plan(other, given)
-    return (other, streamed) if streamed.arena < plan.arena else (job, plan)
+    best = min((job, plan), (other, make_plan(other, given)), key=lambda pair: pair[1].arena)
+    is_enough = best[1] is not plan if given["capacity"] is None else best[1].fits
+    if not is_enough and not other.choices.rewrite.stream_rows:
+        other = job.streamed(1)
+        best = min(best, (other, make_plan(other, given)), key=lambda pair: pair[1].arena)
+    return best
 
 
 def make_plan(job, given):
@@ -415,7 +423,8 @@ def plan(model, *, bind=None, bind_rest=None, values=None, shapes=None, graph=No
     order      "auto" searches for another one, "given" does not
     kernels    whose scratch is planned: "stowage", "fastest", "none"
     rewrite    "none", "exact", "near", or a list such as "exact,-fold"
-    stream     "auto" computes images row by row where that makes the arena smaller, "off" does not
+    stream     "auto" computes images row by row where that makes the arena smaller, "off" does
+               not; a number: in about as many bytes as for so many rows at a time
     weights    "file" or "arena"
     io         "keep", "consume" or "external"; or {value: policy}
     alias      {output: input} whose bytes it takes; one * in each stands for the same text

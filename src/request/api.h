@@ -20,8 +20,9 @@ typedef struct stowi_request_rewrite {
   bool is_none;  // if it is
   uint32_t off;  // rules, as stow_rewrite_bit; if it is
   bool has_limit;
-  double limit;  // stow_rewrite_options.fold_limit
-  bool streams;  // what computes images may stream
+  double limit;          // stow_rewrite_options.fold_limit
+  bool streams;          // what computes images may stream
+  uint32_t stream_rows;  // stow_rewrite_options.stream_rows
 } stowi_request_rewrite;
 
 // Reads `none`, `exact` or `near`, or a list that begins with one of these two or neither, of rules
@@ -31,7 +32,7 @@ STOWI_SHARED stow_status stowi_request_read_rewrite(const char* words, stow_diag
 // Reads the limit of folding, with at most three decimals. STOW_ERR_SYNTAX.
 STOWI_SHARED stow_status stowi_request_read_fold_limit(const char* number, stow_diag* diag,
                                                        stowi_request_rewrite* rewrite);
-// Reads `off` or `auto`: whether rows stream. STOW_ERR_SYNTAX.
+// Reads `off`, `auto` or a number: whether rows stream, and how many at a time. STOW_ERR_SYNTAX.
 STOWI_SHARED stow_status stowi_request_read_stream(const char* word, stow_diag* diag,
                                                    stowi_request_rewrite* rewrite);
 

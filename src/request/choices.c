@@ -33,6 +33,7 @@ stow_rewrite_options stowi_request_rewrite_options(const stowi_request_choices* 
   options.off = rewrite->is_given ? rewrite->off : options.off;
   options.off = applies_rules(choices, is_model) ? options.off | stream : UINT32_MAX;
   options.off &= rewrite->streams ? ~stream : UINT32_MAX;
+  options.stream_rows = rewrite->streams ? rewrite->stream_rows : 0;
   options.fold_limit = rewrite->has_limit ? rewrite->limit : options.fold_limit;
   return options;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/text.h"
 #include "request/api.h"
 
 static stow_status fail_word(stow_diag* diag, stow_str word) {
@@ -84,10 +85,17 @@ stow_status stowi_request_read_fold_limit(const char* number, stow_diag* diag,
   return STOW_OK;
 }
 
+#define MOST_ROWS 1000000
+
 stow_status stowi_request_read_stream(const char* word, stow_diag* diag,
                                       stowi_request_rewrite* rewrite) {
-  rewrite->streams = strcmp(word, "auto") == 0;
+  uint64_t rows = 0;
+  bool is_number = stowi_parse_u64(stow_str_of(word), &rows) && rows > 0 && rows <= MOST_ROWS;
+  rewrite->streams = is_number || strcmp(word, "auto") == 0;
+  rewrite->stream_rows = is_number ? (uint32_t)rows : 0;
   return rewrite->streams || strcmp(word, "off") == 0
              ? STOW_OK
-             : stowi_fail(diag, STOW_ERR_SYNTAX, "unknown '%s'; expected off or auto", word);
+             : stowi_fail(diag, STOW_ERR_SYNTAX,
+                          "unknown '%s'; expected off, auto or a number of rows from 1 to %d", word,
+                          MOST_ROWS);
 }

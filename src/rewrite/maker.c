@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "rewrite/rewritten.h"
 
 #define NAME_SIZE 48  // of ops in the name of a function
 
@@ -200,7 +201,10 @@ static stow_status add_call(stowi_rewrite_maker* m, const char* name) {
     stow_call_operand(call, stowi_graph_copier_mapped(&m->pass->copier, m->inputs.data[i].value));
   }
   stow_call_attr_string(call, "function", stow_str_of(name));
-  if (!m->streams) {
+  uint32_t rows = m->pass->rewritten->options.stream_rows;
+  if (m->streams && rows != 0) {
+    stow_call_attr_int(call, "rows", rows);
+  } else if (!m->streams) {
     add_counts(m, call);
     STOW_TRY(add_divide(m, call));
   }

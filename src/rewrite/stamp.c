@@ -8,6 +8,7 @@
 #include "rewrite/rewritten.h"
 
 #define LIMIT "fold_limit"
+#define ROWS "stream_rows"
 #define OFF "off"
 
 // A number of thousandths, without zeros at its end.
@@ -30,6 +31,9 @@ void stow_rewritten_stamp(const stow_rewritten* r, char out[STOW_REWRITE_STAMP_S
     bool is_off = (r->options.off & stow_rewrite_bit(rule)) != 0;
     size += (size_t)(is_off ? snprintf(out + size, room - size, " %s=" OFF, name)
                             : snprintf(out + size, room - size, " %s=%zu", name, r->counts[i]));
+  }
+  if (r->options.stream_rows != 0 && size < room) {
+    size += (size_t)snprintf(out + size, room - size, " " ROWS "=%u", r->options.stream_rows);
   }
   size += size < room ? (size_t)snprintf(out + size, room - size, " " LIMIT "=") : 0;
   if (size < room) {
@@ -89,6 +93,11 @@ static bool read_word(stow_str word, stow_rewrite_options* out_options) {
   }
   if (stow_str_equal(name, stow_str_of(LIMIT))) {
     return read_limit(value, &out_options->fold_limit);
+  }
+  if (stow_str_equal(name, stow_str_of(ROWS))) {
+    bool is_good = stowi_parse_u64(value, &count) && count <= UINT32_MAX;
+    out_options->stream_rows = is_good ? (uint32_t)count : 0;
+    return is_good;
   }
   if (!stow_rewrite_rule_find(name, &rule)) {
     return false;

@@ -32,9 +32,16 @@ expect 2 PresetsOfAnotherPlannerStay
 complains "--stream: --preset rlx plans graphs as they are"
 run plan "$m" "$m" --stream auto
 expect 2 SetsDoNotStream
-run plan "$m" --stream 4
-expect 2 OtherWordsAreRefused
-complains "--stream: unknown '4'; expected off or auto"
+for word in 0 1000001 some; do
+  run plan "$m" --stream $word
+  expect 2 OtherWordsAreRefused
+  complains "--stream: unknown '$word'; expected off, auto or a number of rows from 1 to 1000000"
+done
+run plan "$m" --stream 1 --hints never --format plan -o "$work/rows.plan"
+expect 0 RowsAreCounted
+if grep -q '^# rewrite=.* stream_rows=1 ' "$work/rows.plan"; then pass; else fail "no rows"; fi
+run check "$m" "$work/rows.plan"
+expect 0 AndKept
 
 # A ladder
 run plan "$m" --stream auto --capacity "$plain" --hints never
@@ -44,11 +51,11 @@ says_not "tried"
 run plan "$m" --stream auto --capacity "$small" --hints never
 expect 0 WhatDoesNotFitStreams
 says "  streamed        "
-says "streamed $small B"
+says "in single rows $small B"
 says "  tried           as it is "
 run plan "$m" --stream auto --capacity 1KiB --hints never
 expect 1 WhatIsImpossibleIsSaid
-says "streamed $small B"
+says "in single rows $small B"
 
 # Text, of which nothing else is rewritten, where nothing is gained
 run plan "$examples/transformer.stow" --kernels stowage --stream auto --hints never

@@ -10,9 +10,10 @@
   "none; exact: other nodes that give the same outputs,\nbit for bit, in less memory; near: "    \
   "also nodes that\nround otherwise; exact,-fold without a rule (see\nbelow); by default exact " \
   "and qdq for a model,\notherwise none"
-#define CLI_STREAM_HELP                                                                         \
-  "off (the default); auto: compute images row by row\nwhere that makes the arena smaller, in " \
-  "more time;\nwith --capacity only if nothing else fits"
+#define CLI_STREAM_HELP                                                                           \
+  "off (the default); auto: compute images row by row\nwhere that makes the arena smaller, in "   \
+  "more time;\nwith --capacity only if nothing else fits; N: with\nabout as many bytes as for N " \
+  "rows at a time"
 #define CLI_FOLD_LIMIT_HELP "folding makes weights at most X times as large; by\ndefault 2"
 
 // Rewrites |graph|, whose file is called |label| in messages. Complains.

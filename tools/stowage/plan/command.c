@@ -27,11 +27,14 @@ cli_exit cli_plan_job_take(cli_plan_job* j, const stow_graph* graph,
   return CLI_YES;
 }
 
-// As it was asked to be rewritten, but rows stream only if |streams|.
-static cli_exit take_rewritten(job* j, const stow_graph* graph, bool streams) {
+// As it was asked to be rewritten, but rows stream only if |rung| says so.
+static cli_exit take_rewritten(job* j, const stow_graph* graph, cli_rung rung) {
   bool is_model = cli_source_is_model(&j->source);
   stowi_request_choices choices = j->request.choices;
-  choices.rewrite.streams = streams;
+  choices.rewrite.streams = rung >= CLI_STREAMED;
+  if (rung == CLI_STREAMED_SINGLY) {
+    choices.rewrite.stream_rows = 1;
+  }
   stow_rewrite_options options = stowi_request_rewrite_options(&choices, is_model);
   return cli_plan_job_take(j, graph, stowi_request_rewrites(&choices, is_model) ? &options : NULL);
 }
@@ -55,7 +58,7 @@ static cli_exit find_graphs(job* j) {
   if (!j->takes_ranges || !cli_has_ranges(graph)) {
     CLI_TRY(cli_source_require_sizes(&j->source, &j->request.model, graph));
   }
-  return take_rewritten(j, graph, false);
+  return take_rewritten(j, graph, CLI_REWRITTEN);
 }
 
 // A time limit is for both plans. The forward plan then has the usual budget: searching it for
@@ -191,11 +194,11 @@ static bool has_streams(const job* j) {
 // As |rung| says. Without rows that could stream there is no plan.
 static cli_exit plan_rung(job* trial, cli_rung rung) {
   trial->request.order = rung == CLI_GIVEN ? "given" : trial->request.order;
-  if (rung != CLI_STREAMED) {
+  if (rung < CLI_STREAMED) {
     CLI_TRY(cli_plan_job_take(trial, trial->given, NULL));
     return make_plan(trial);
   }
-  CLI_TRY(take_rewritten(trial, trial->given, true));
+  CLI_TRY(take_rewritten(trial, trial->given, rung));
   return has_streams(trial) ? make_plan(trial) : CLI_YES;
 }
 
@@ -209,21 +212,21 @@ static cli_exit try_rung(job* j, cli_rung rung) {
   bool is_planned = code == CLI_YES && trial.plan != NULL;
   uint64_t arena = is_planned ? stow_plan_arena_size(trial.plan) : 0;
   uint64_t before = stow_plan_arena_size(j->plan);
-  bool is_taken = is_planned && rung == CLI_STREAMED && arena < before;
+  bool is_taken = is_planned && rung >= CLI_STREAMED && arena < before;
   free_plan(is_taken ? j : &trial);
   j->search = trial.search;
   if (is_taken) {
     trial.rungs = j->rungs;
     *j = trial;
     j->runs = has_own_kernels ? &j->kernels : j->runs;
-    j->rungs.before = before;
+    j->rungs.before = j->rungs.before == 0 ? before : j->rungs.before;
   }
   j->rungs.arenas[rung] = arena;
   return code;
 }
 
 // `--stream auto`: with a capacity, only if the plan that is there does not fit. Then what other
-// means save is found, too.
+// means save is found, too. Single rows are tried where more at a time gain nothing, or too little.
 static cli_exit try_streams(job* j) {
   bool has_capacity = j->request.capacity != STOW_NO_CAPACITY;
   if (!j->request.choices.rewrite.streams || (has_capacity && cli_plan_fit(j->plan).fits)) {
@@ -238,7 +241,10 @@ static cli_exit try_streams(job* j) {
   if (has_capacity && here != CLI_GIVEN) {
     CLI_TRY(try_rung(j, CLI_GIVEN));
   }
-  return try_rung(j, CLI_STREAMED);
+  CLI_TRY(try_rung(j, CLI_STREAMED));
+  bool is_given = j->request.choices.rewrite.stream_rows != 0;
+  bool is_enough = has_capacity ? cli_plan_fit(j->plan).fits : j->rungs.before != 0;
+  return is_given || is_enough ? CLI_YES : try_rung(j, CLI_STREAMED_SINGLY);
 }
 
 stow_status cli_plan_job_prove(const cli_plan_job* j, stow_diag* diag) {

@@ -272,7 +272,8 @@ static void print_streamed(const cli_summary* summary, cli_output* output) {
 
 // `tried           as it is 13107200 B, reordered 13107200 B, rewritten 9830400 B, ...`
 static void print_rungs(const cli_rungs* rungs, cli_output* output) {
-  static const char* const names[] = {"as it is", "reordered", "rewritten", "streamed"};
+  static const char* const names[] = {"as it is", "reordered", "rewritten", "streamed",
+                                      "in single rows"};
   size_t column = LABEL_WIDTH;
   cli_print(output, "  %-15s ", "tried");
   for (int i = 0; i < CLI_RUNGS; ++i) {

@@ -12,8 +12,15 @@
 #include "plan/shares.h"
 
 // What `--stream auto` tries one after the other, with a capacity until something fits: the graph
-// as it is, in another order, rewritten, with rows that stream.
-typedef enum cli_rung { CLI_GIVEN, CLI_ORDERED, CLI_REWRITTEN, CLI_STREAMED, CLI_RUNGS } cli_rung;
+// as it is, in another order, rewritten, with rows that stream, with single rows.
+typedef enum cli_rung {
+  CLI_GIVEN,
+  CLI_ORDERED,
+  CLI_REWRITTEN,
+  CLI_STREAMED,
+  CLI_STREAMED_SINGLY,
+  CLI_RUNGS
+} cli_rung;
 typedef struct cli_rungs {
   uint64_t arenas[CLI_RUNGS];  // 0: not tried
   uint64_t before;             // the arena without rows that stream; 0: none do
