@@ -73,8 +73,7 @@ typedef struct stow_picture_plan {
   bool has_shared_params;       // the offsets of params come from another plan; false
   // Ring |index| in |bytes| of scratch of |node|, as stow_prepared_ring of exec.h says; false past
   // the end. NULL: rings are not drawn
-  bool (*ring)(const void* user, stow_node node, uint64_t bytes, size_t index,
-               stow_ring* out_ring);
+  bool (*ring)(const void* user, stow_node node, uint64_t bytes, size_t index, stow_ring* out_ring);
   const void* ring_user;  // of |ring|; NULL
 } stow_picture_plan;
 STOW_API void stow_picture_plan_defaults(stow_picture_plan* from);

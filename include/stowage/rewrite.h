@@ -81,11 +81,11 @@ STOW_API bool stow_rewrite_rule_find(stow_str name, stow_rewrite_rule* out_rule)
 // Rewriting
 
 typedef struct stow_rewrite_options {
-  size_t struct_size;  // written by stow_rewrite_options_init
-  uint32_t off;        // rules that are not applied, as stow_rewrite_bit; 0: none; those
-                       // that are near, except STOW_REWRITE_QDQ, and STOW_REWRITE_STREAM
-  double fold_limit;   // folding makes weights at most this many times as large: 1 to
-                       // 1e9, rounded to thousandths; 2
+  size_t struct_size;    // written by stow_rewrite_options_init
+  uint32_t off;          // rules that are not applied, as stow_rewrite_bit; 0: none; those
+                         // that are near, except STOW_REWRITE_QDQ, and STOW_REWRITE_STREAM
+  double fold_limit;     // folding makes weights at most this many times as large: 1 to
+                         // 1e9, rounded to thousandths; 2
   uint32_t stream_rows;  // `stream` nodes need about as many bytes as for so many rows at a time;
                          // 0: as many as it takes for about the time of whole images; 0
 } stow_rewrite_options;

@@ -144,7 +144,7 @@ same "$work/first" "$out"
 # Pictures
 run view "$examples/digits.onnx" --format json
 expect 0 PicturesHaveHints
-says '"hints":[{"change":"--stream auto","arena":15552},{"change":"--io image=consume","arena":31360}]'
+says '"hints":[{"change":"--stream 1","arena":15552},{"change":"--io image=consume","arena":31360}]'
 run view "$examples/digits.onnx" -o "$work/digits.html"
 expect 0 PagesToo
 name=PagesToo

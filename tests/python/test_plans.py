@@ -20,6 +20,7 @@ CASES = [
      {"kernels": "none", "order": "given"}),
     ("examples/digits.onnx", ["--preset", "rlx"], {"preset": "rlx"}),
     ("examples/digits.onnx", ["--stream", "auto"], {"stream": "auto"}),
+    ("examples/digits.onnx", ["--stream", "1"], {"stream": 1}),
     ("examples/digits.onnx", ["--stream", "auto", "--capacity", "64KiB"],
      {"stream": "auto", "capacity": 65536}),
     ("examples/digits.onnx",
@@ -143,7 +144,7 @@ class Plans(unittest.TestCase):
         self.assertEqual((caught.exception.status, caught.exception.line), ("syntax error", 3))
         for message, options in (("unknown value 'x'", {"io": {"x": "keep"}}),
                                  ("expected none, exact or near", {"rewrite": "x"}),
-                                 ("expected off or auto", {"stream": "x"}),
+                                 ("expected off, auto or a number", {"stream": "x"}),
                                  ("unknown output 'x'", {"alias": {"x": "image"}})):
             self.assertRaisesRegex(stow.Error, message, stow.plan, "examples/digits.onnx",
                                    **options)

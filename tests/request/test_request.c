@@ -112,7 +112,11 @@ TEST(RowsStreamIfThatIsAsked) {
   CHECK(stowi_request_read_stream("off", NULL, &choices.rewrite) == STOW_OK);
   CHECK((stowi_request_rewrite_options(&choices, true).off & stream) != 0);
   CHECK(!stowi_request_rewrites(&choices, false));
-  CHECK(stowi_request_read_stream("4", NULL, &choices.rewrite) == STOW_ERR_SYNTAX);
+  CHECK(stowi_request_read_stream("4", NULL, &choices.rewrite) == STOW_OK);
+  CHECK((stowi_request_rewrite_options(&choices, true).off & stream) == 0);
+  CHECK(stowi_request_rewrite_options(&choices, true).stream_rows == 4);
+  CHECK(stowi_request_read_stream("0", NULL, &choices.rewrite) == STOW_ERR_SYNTAX);
+  CHECK(stowi_request_read_stream("4 ", NULL, &choices.rewrite) == STOW_ERR_SYNTAX);
 }
 
 TEST(UnknownWordsAreNamed) {

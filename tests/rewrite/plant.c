@@ -14,6 +14,7 @@ typedef struct planter {
   suitable_range* ranges;
   stowi_graph_copier copier;
   unsigned constants;  // so far
+  bool only_floats;    // have data
   stow_diag diag;
 } planter;
 
@@ -49,9 +50,14 @@ static void add_weight(planter* p, stow_node node) {
 }
 
 static bool is_plain_param(const planter* p, stow_node node) {
-  return stow_graph_op(p->from, node) == STOW_OP_PARAM &&
-         stow_graph_attr_count(p->from, node) == 0 && stowi_graph_with_count(p->from, node) == 0 &&
-         stow_graph_data(p->from, stow_graph_first_result(p->from, node), NULL) == NULL;
+  if (stow_graph_op(p->from, node) != STOW_OP_PARAM) {
+    return false;
+  }
+  stow_value value = stow_graph_first_result(p->from, node);
+  bool is_float = stow_dtype_kind_of(stow_graph_type(p->from, value)->dtype) == STOW_KIND_FLOAT;
+  return (is_float || !p->only_floats) && stow_graph_attr_count(p->from, node) == 0 &&
+         stowi_graph_with_count(p->from, node) == 0 &&
+         stow_graph_data(p->from, value, NULL) == NULL;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -177,12 +183,17 @@ static bool has_names(const planter* p, stow_node node) {
   return has;
 }
 
-static void copy_node(planter* p, stow_node node) {
+// False if a node does not take the numbers that weights have.
+static bool copy_node(planter* p, stow_node node) {
   need(p, stowi_graph_copier_enter(&p->copier, node));
   if (is_plain_param(p, node) && !is_drawn(p, 4)) {
     add_weight(p, node);
   } else {
-    need(p, stowi_graph_copier_node(&p->copier, node));
+    stow_status status = stowi_graph_copier_node(&p->copier, node);
+    if (status != STOW_OK && !p->only_floats) {
+      return false;
+    }
+    need(p, status);
     const stow_op_desc* desc = stow_graph_op_desc(p->from, node);
     bool may_repeat = may_follow(p, node) && desc->region_count == 0 && !has_names(p, node);
     if (may_repeat && is_drawn(p, 8)) {
@@ -196,18 +207,40 @@ static void copy_node(planter* p, stow_node node) {
     p->copier.map[stow_graph_first_result(p->from, node) + k] =
         may_follow(p, node) ? plant_at(p, value) : value;
   }
+  return true;
 }
 
-stow_graph* plant_patterns(test_random* random, const stow_graph* graph, stow_allocator allocator) {
-  planter p = {.random = random, .from = graph, .ranges = suitable_ranges(graph)};
+// NULL if a node does not take the numbers that weights have.
+static stow_graph* plant(test_random* random, const stow_graph* graph, bool only_floats,
+                         stow_allocator allocator) {
+  planter p = {.random = random,
+               .from = graph,
+               .ranges = suitable_ranges(graph),
+               .only_floats = only_floats};
+  bool is_good = true;
   stow_diag_init(&p.diag);
   need(&p, stowi_graph_copier_init(&p.copier, graph, allocator, &p.diag));
   p.into = p.copier.into;
-  for (stow_node node = 0; node < stow_graph_node_count(graph); ++node) {
-    copy_node(&p, node);
+  for (stow_node node = 0; is_good && node < stow_graph_node_count(graph); ++node) {
+    is_good = copy_node(&p, node);
   }
-  need(&p, stowi_graph_copier_outputs(&p.copier));
+  if (is_good) {
+    need(&p, stowi_graph_copier_outputs(&p.copier));
+  }
   stowi_graph_copier_free(&p.copier);
+  if (!is_good) {
+    stow_graph_destroy(p.into);
+  }
   free(p.ranges);
-  return p.into;
+  return is_good ? p.into : NULL;
+}
+
+stow_graph* plant_patterns(test_random* random, const stow_graph* graph, stow_allocator allocator) {
+  test_random start = *random;
+  stow_graph* planted = plant(random, graph, false, allocator);
+  if (planted == NULL) {
+    *random = start;
+    planted = plant(random, graph, true, allocator);
+  }
+  return planted;
 }

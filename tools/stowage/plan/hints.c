@@ -346,12 +346,13 @@ static cli_exit add_stream(finder* f) {
   }
   stowi_request_choices choices = job->request.choices;
   choices.rewrite.streams = true;
+  choices.rewrite.stream_rows = 1;  // saves most
   stow_rewrite_options options =
       stowi_request_rewrite_options(&choices, cli_source_is_model(&job->source));
   CLI_TRY(cli_rewrite_graph(job->given, &options, job->source.label, &f->streamed));
   return stow_rewritten_count(f->streamed, STOW_REWRITE_STREAM) == 0
              ? CLI_YES
-             : add_plain(f, STREAM, "--stream auto");
+             : add_plain(f, STREAM, "--stream 1");
 }
 
 // ---------------------------------------------------------------------------------------------
