@@ -14,7 +14,6 @@ typedef struct planter {
   suitable_range* ranges;
   stowi_graph_copier copier;
   unsigned constants;  // so far
-  bool only_floats;    // have data
   stow_diag diag;
 } planter;
 
@@ -50,14 +49,9 @@ static void add_weight(planter* p, stow_node node) {
 }
 
 static bool is_plain_param(const planter* p, stow_node node) {
-  if (stow_graph_op(p->from, node) != STOW_OP_PARAM) {
-    return false;
-  }
-  stow_value value = stow_graph_first_result(p->from, node);
-  bool is_float = stow_dtype_kind_of(stow_graph_type(p->from, value)->dtype) == STOW_KIND_FLOAT;
-  return (is_float || !p->only_floats) && stow_graph_attr_count(p->from, node) == 0 &&
-         stowi_graph_with_count(p->from, node) == 0 &&
-         stow_graph_data(p->from, value, NULL) == NULL;
+  return stow_graph_op(p->from, node) == STOW_OP_PARAM &&
+         stow_graph_attr_count(p->from, node) == 0 && stowi_graph_with_count(p->from, node) == 0 &&
+         stow_graph_data(p->from, stow_graph_first_result(p->from, node), NULL) == NULL;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -183,17 +177,15 @@ static bool has_names(const planter* p, stow_node node) {
   return has;
 }
 
-// False if a node does not take the numbers that weights have.
+// False if a node's shape does not take numbers that are planted.
 static bool copy_node(planter* p, stow_node node) {
   need(p, stowi_graph_copier_enter(&p->copier, node));
   if (is_plain_param(p, node) && !is_drawn(p, 4)) {
     add_weight(p, node);
   } else {
-    stow_status status = stowi_graph_copier_node(&p->copier, node);
-    if (status != STOW_OK && !p->only_floats) {
+    if (stowi_graph_copier_node(&p->copier, node) != STOW_OK) {
       return false;
     }
-    need(p, status);
     const stow_op_desc* desc = stow_graph_op_desc(p->from, node);
     bool may_repeat = may_follow(p, node) && desc->region_count == 0 && !has_names(p, node);
     if (may_repeat && is_drawn(p, 8)) {
@@ -210,13 +202,8 @@ static bool copy_node(planter* p, stow_node node) {
   return true;
 }
 
-// NULL if a node does not take the numbers that weights have.
-static stow_graph* plant(test_random* random, const stow_graph* graph, bool only_floats,
-                         stow_allocator allocator) {
-  planter p = {.random = random,
-               .from = graph,
-               .ranges = suitable_ranges(graph),
-               .only_floats = only_floats};
+stow_graph* plant_patterns(test_random* random, const stow_graph* graph, stow_allocator allocator) {
+  planter p = {.random = random, .from = graph, .ranges = suitable_ranges(graph)};
   bool is_good = true;
   stow_diag_init(&p.diag);
   need(&p, stowi_graph_copier_init(&p.copier, graph, allocator, &p.diag));
@@ -228,19 +215,10 @@ static stow_graph* plant(test_random* random, const stow_graph* graph, bool only
     need(&p, stowi_graph_copier_outputs(&p.copier));
   }
   stowi_graph_copier_free(&p.copier);
+  free(p.ranges);
   if (!is_good) {
     stow_graph_destroy(p.into);
+    need(&p, stowi_graph_copy(graph, allocator, &p.diag, &p.into));
   }
-  free(p.ranges);
-  return is_good ? p.into : NULL;
-}
-
-stow_graph* plant_patterns(test_random* random, const stow_graph* graph, stow_allocator allocator) {
-  test_random start = *random;
-  stow_graph* planted = plant(random, graph, false, allocator);
-  if (planted == NULL) {
-    *random = start;
-    planted = plant(random, graph, true, allocator);
-  }
-  return planted;
+  return p.into;
 }
