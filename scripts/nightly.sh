@@ -67,6 +67,10 @@ plan/test_check_features
 plan/test_resize
 rewrite/test_parts
 rewrite/test_transposes
+rewrite/test_streams
+rewrite/test_cuts
+rewrite/test_products
+exec/test_stream
 rewrite/test_near_misses --data tests/rewrite/near_misses
 TESTS
 
