@@ -490,3 +490,30 @@ TEST(ForbiddenRowsKeepValuesDense) {
   }
   stow_module_destroy(module);
 }
+
+// A smaller operand in bytes of its own says nothing about where rows of the result begin.
+TEST(OperandsOfOtherSizesDoNotKeepResultsDense) {
+  stow_module* module;
+  stow_graph* graph = plan_parse(
+      "graph @g {\n"
+      "  %0 = input \"x\" : f32[2, 8, 16]\n"
+      "  %1 = input \"b\" : f32[16]\n"
+      "  %2 = exp(%0) : f32[2, 8, 16]\n"
+      "  %3 = add(%2, %1) : f32[2, 8, 16]\n"
+      "  %4 = tanh(%0) : f32[2, 8, 16]\n"
+      "  %5 = concat(%3, %4) {axis = 1} : f32[2, 16, 16]\n"
+      "  %6 = exp(%5) : f32[2, 16, 16]\n"
+      "  return %6\n"
+      "}\n",
+      &module);
+  stow_plan_options options = plan_options(STOW_PRESET_DEFAULT);
+  stow_plan* plan = NULL;
+  options.least_row = 16;
+  CHECK(stow_plan_make(graph, NULL, &options, stow_allocator_default(), NULL, &plan) == STOW_OK);
+  if (plan != NULL) {
+    CHECK_U64(plan->values[3].rows, 2);
+    CHECK_U64(stow_plan_root(plan, 3), stow_plan_root(plan, 5));
+  }
+  stow_plan_destroy(plan);
+  stow_module_destroy(module);
+}

@@ -310,8 +310,9 @@ TEST(CachesThatOutputsTakeStayWhereTheyAre) {
   stow_diag diag;
   stow_diag_init(&diag);
   CHECK(stow_formula_check(formula, &options.effects, heap(), &diag) == STOW_ERR_VIOLATION);
-  test_check(strstr(diag.message, "is kept between runs, but moves from") != NULL &&
-                 strstr(diag.message, ",=") == NULL,
+  test_check(strncmp(diag.message, "at past=", 8) == 0 && strstr(diag.message, ",len=") != NULL &&
+                 strstr(diag.message, ",=") == NULL &&
+                 strstr(diag.message, "is kept between runs, but moves from") != NULL,
              __FILE__, __LINE__, "%s", diag.message);
   stow_formula_destroy(formula);
   stow_module_destroy(module);
