@@ -42,7 +42,7 @@ ALLOWED = os.path.join('scripts', 'mutate-allowed.txt')
 # Tests of a folder, as room/name. Others have those of their room.
 TESTS = {
     'src/analysis': r'^analysis/|^plan/test_(make|plan_sharing|plan_windows|set|golden|check_sharing|check_rows)$',
-    'src/exec/run': r'^(exec/test_(exec|pack|blocks|program)|rewrite/test_folded)',
+    'src/exec/run': r'^(exec/test_(exec|pack|blocks|program|stream|changes)|rewrite/test_folded)',
     'src/exec/threads': r'^exec/test_(exec|threads)',
     'src/plan/check': r'^plan/test_(check|formula|set|rlx)|^plan/test_(layout|make)$',
 }

@@ -767,6 +767,30 @@ TEST(CachesGrowRowByRow) {
   check_growth(text, 2, true, 1);
 }
 
+// The first run needs no cache: it is empty, whatever the shape of what is new.
+TEST(WhatIsCarriedOverBeginsEmpty) {
+  fixture f;
+  begin(&f,
+        "graph @g {\n range ?new = 1..2\n range ?past = 0..5\n"
+        "%0 = input \"x\" : f32[?new, 2]\n %1 = input \"cache\" : f32[?past, 2]\n"
+        "%2 = concat(%1, %0) {axis = 0} : f32[?(past + new), 2]\n"
+        "%3 = relu(%2) : f32[?(past + new), 2]\n return %3, %2\n}\n");
+  f.carry_count = 1;
+  f.carries[0][0] = 2;
+  f.carries[0][1] = 1;
+  REQUIRE(make(&f, heap()) == STOW_OK);
+  for (int64_t run = 1; run <= 3; ++run) {
+    float x[4] = {1, 2, 3, (float)run};
+    stow_tensor tensor = {.data = x, .dtype = STOW_F32, .rank = 2, .dims = {2, 2}};
+    stow_tensor all;
+    CHECK(stow_exec_input(f.exec, 0, &tensor, &f.diag) == STOW_OK);
+    CHECK(stow_exec_run(f.exec, &f.diag) == STOW_OK);
+    CHECK(stow_exec_value(f.exec, 3, &f.diag, &all) == STOW_OK && all.dims[0] == 2 * run);
+    CHECK(((const float*)all.data)[4 * run - 1] == (float)run);
+  }
+  end(&f);
+}
+
 TEST(CachesMayLiveInTheArena) {
   check_aliased(DECODER("return %9, %4, %5\n"), false);
   check_aliased(DECODER("return %9, %4, %5\n"), true);
