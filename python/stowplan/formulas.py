@@ -262,7 +262,7 @@ class FormulaPlan(Made, Picture):
 
 def make_formula(job, given):
     """Plans the range of a job, and proves the plan at every point."""
-    for name in ("capacity", "start", "time", "progress"):
+    for name in ("capacity", "start", "stream", "time", "progress"):
         if given[name] is not None:
             raise ValueError(f"{name}: for one shape, not for a range"
                              + ("; see FormulaPlan.fit" if name == "capacity" else ""))

@@ -385,7 +385,8 @@ DEFAULTS: Dict[str, Any] = dict(
     preset="default", alignment=None, guard=None, capacity=None, strategy=None, nodes=None,
     time=None, order=None, order_margin=0, order_nodes=None, io=None, alias=None, weights=None,
     kernels=None, pack=None, rewrite=None, fold_limit=None, stream=None, reuse=True,
-    in_place=True, elide_copies=True, pitch=True, params=True, inputs=True, constants=True, f32_uniform=False,
+    in_place=True, elide_copies=True, pitch=True, params=True, inputs=True, constants=True,
+    f32_uniform=False,
     pack_params=False, rules=(), start=None, progress=None)
 
 

@@ -147,7 +147,7 @@ static void grow(finder* f, stow_node last, const stowi_rewrite_rows* rows) {
 // ---------------------------------------------------------------------------------------------
 // Trying the first members
 
-// Its number among the first |count|; SIZE_MAX: it is none of them.
+// Its number among the first |count|; SIZE_MAX if it is not one of them.
 static size_t find_member(const finder* f, stow_node node, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (f->members[i].node == node) {

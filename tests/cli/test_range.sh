@@ -203,6 +203,12 @@ complains "for a range use stowage fit"
 run plan "$work/mlp.stow" --explain
 expect 2 ExplainedIsOneShape
 complains "--explain is for one shape, not for a range"
+run plan "$work/mlp.stow" --stream auto
+expect 2 StreamsAreOfOneShape
+complains "--stream is for one shape, not for a range"
+run fit "$examples/encoder.onnx" --bind batch=1,length=1..4 --stream 2 --capacity 1KiB
+expect 2 AlsoInFit
+complains "--stream is for one shape, not for a range"
 run plan "$work/mlp.stow" --format csv
 expect 2 NoCsv
 complains "a plan of a range is a summary, json, plan or c"

@@ -301,6 +301,26 @@ TEST(UnboundGraphsAreRefused) {
   exec_case_end(&c);
 }
 
+// Before any plan is made, also if others have ranges.
+TEST(SymbolsWithoutRangesAreRefused) {
+  static const char* const texts[] = {
+      "graph @g {\n %0 = input \"x\" : f32[?n]\n return %0\n}\n",
+      "graph @g {\n range ?m = 1..4\n %0 = input \"x\" : f32[?m, ?n]\n return %0\n}\n",
+      "graph @g {\n range ?n = 1..4\n %0 = input \"x\" : f32[?m, ?n]\n return %0\n}\n",
+  };
+  for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); ++i) {
+    stow_module* module = NULL;
+    stow_prepared* prepared = NULL;
+    stow_allocator heap = stow_allocator_default();
+    REQUIRE(stow_module_parse(texts[i], strlen(texts[i]), NULL, NULL, heap, NULL, &module) ==
+            STOW_OK);
+    CHECK(stow_prepare(stow_module_graph(module, 0), NULL, heap, NULL, &prepared) ==
+          STOW_ERR_UNBOUND_DIM);
+    stow_prepared_destroy(prepared);
+    stow_module_destroy(module);
+  }
+}
+
 TEST(KernelsThatForbidInPlaceNeverRunInPlace) {
   exec_case c;
   exec_case_begin(&c, SUM);

@@ -118,7 +118,7 @@ class Formulas(unittest.TestCase):
             stow.plan(ENCODER, bind={"length": range(1, 9)})
         self.assertEqual(raised.exception.symbols, ["batch"])
         bind = {"batch": 1, "length": range(1, 5)}
-        for options in ({"capacity": 1024}, {"time": 1}, {"progress": True}):
+        for options in ({"capacity": 1024}, {"stream": "auto"}, {"time": 1}, {"progress": True}):
             with self.assertRaises(ValueError, msg=options):
                 stow.plan(ENCODER, bind=bind, **options)
         with self.assertRaisesRegex(ValueError, "alias: "):

@@ -313,9 +313,8 @@ static stow_status make_twin(preparer* p, stow_allocator allocator) {
   size_t count = stow_dims_symbol_count(dims);
   bool has_ranges = count != 0;
   stow_dim_range range = {0};
-  for (size_t i = 0; i < count; ++i) {
-    has_ranges =
-        has_ranges && (stow_dims_range(dims, i, &range) || !stowi_graph_uses_symbol(p->graph, i));
+  for (size_t i = 0; has_ranges && i < count; ++i) {
+    has_ranges = stow_dims_range(dims, i, &range) || !stowi_graph_uses_symbol(p->graph, i);
   }
   if (!has_ranges || stow_graph_require_bound(p->graph, NULL) == STOW_OK) {
     return stow_graph_require_bound(p->graph, p->diag);

@@ -33,6 +33,7 @@ static cli_exit check_request(const cli_plan_request* request) {
   const char* option = request->layout_from != NULL                   ? "layout-from"
                        : request->start != NULL                       ? "start"
                        : request->explain                             ? "explain"
+                       : request->choices.rewrite.streams             ? "stream"
                        : cli_plan_request_order_file(request) != NULL ? "order FILE"
                                                                       : NULL;
   return option == NULL ? CLI_YES

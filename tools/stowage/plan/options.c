@@ -367,7 +367,7 @@ static cli_exit check_stream(const cli_plan_request* request) {
                       : cli_plan_request_order_file(request) != NULL ? "order FILE"
                                                                      : NULL;
   if (other != NULL) {
-    return cli_fail(CLI_USAGE, "--stream auto: --%s is for one graph", other);
+    return cli_fail(CLI_USAGE, "--stream does not go with --%s", other);
   }
   return request->choices.rewrite.streams && stowi_request_follows_another(&request->choices)
              ? cli_fail(CLI_USAGE, "--stream: --preset %s plans graphs as they are",
